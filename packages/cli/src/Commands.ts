@@ -49,8 +49,8 @@ const row = (text: string, ...nodes: Row["nodes"]): Row => ({ text, nodes })
 export const tree: Tree = treeOf({
   description: "Keeps secrets, and gives them to the programs that need them",
   begin: [
-    { name: "coffer login", text: "Log in, by browser or e-mail" },
-    { name: "coffer init", text: "Choose what this directory uses" },
+    { name: "coffer init", text: "Log in; choose what to use here" },
+    { name: "coffer set API_KEY=…", text: "Store a secret" },
     { name: "coffer run -- npm start", text: "Run a program with the secrets" }
   ],
   old: [approvalCommand],

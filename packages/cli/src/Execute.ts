@@ -86,9 +86,7 @@ const runCommandLine = (argv: ReadonlyArray<string>): Execution => {
 
 /** The next step of a person who has set nothing. */
 const firstSteps = loadSettings({}).pipe(
-  Effect.map(({ find }) =>
-    find("org") === undefined ? "; nothing is set here yet: begin with coffer login, then coffer init" : ""
-  ),
+  Effect.map(({ find }) => (find("org") === undefined ? "; nothing is set here yet: begin with coffer init" : "")),
   Effect.orElseSucceed(() => "")
 )
 

@@ -40,7 +40,7 @@ describe("init at a terminal", () => {
           "  1  dev",
           "  2  staging",
           "  3  prod",
-          "env (number or name, empty to leave it out): "
+          "env (number, name, or a new name to create it, empty to leave it out): "
         ].join("\n")
       )
     })
@@ -67,14 +67,19 @@ describe("init at a terminal", () => {
     })
   )
 
-  it.live("creates what is missing where a person agrees, and nothing else", () =>
+  it.live("creates what a person types as an answer, and asks again where it resembles another name", () =>
     Effect.gen(function* () {
-      const answers = ["globex", "yes", "shop", "no", "Shop!", "shop", "y", "qa", "y"]
+      const answers = ["globex", "Shop!", "shop", "stagin", "", "prdo", "n", "qa"]
       const { code, stderr } = yield* init([], answers)
       assert.strictEqual(code, 0, stderr)
       assert.deepStrictEqual(written(), ['org: "globex"', 'project: "shop"', 'env: "qa"'])
-      assert.include(stderr, "there is no organization globex, or you may not see it. Create it? [y/N] ")
+      assert.include(
+        stderr,
+        "there is no environment stagin in globex/shop, or you may not see it; did you mean staging? Create stagin? [y/N] "
+      )
+      assert.lengthOf(stderr.match(/ Create /g) ?? [], 2)
       assert.include(stderr, "coffer: organization globex created\n")
+      assert.include(stderr, "env (Enter for dev, number, name, or a new name to create it, - to leave it out): ")
       assert.include(
         stderr,
         "There is no project in globex yet.\nproject (a name to create it, empty to leave it out): "
@@ -97,10 +102,26 @@ describe("init at a terminal", () => {
         /no project webshp in acme, .* Create it\? \[y\/N\] coffer: there is no project webshp in acme, /
       )
       assert.isUndefined(written())
-      const agreed = yield* init(["--env", "acme/webshop/preview"], ["y"])
+      const agreed = yield* init(["--env", "acme/webshop/preview"], [""])
       assert.strictEqual(agreed.code, 0, agreed.stderr)
       assert.deepStrictEqual(written(), ['org: "acme"', 'project: "webshop"', 'env: "preview"'])
       assert.include(yield* Effect.promise(() => place.prints("env", "list")), "preview\t")
+    })
+  )
+
+  it.live("asks once for a place of which every part is missing", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* init(["initech/billing/qa"], [""])
+      assert.strictEqual(code, 0, stderr)
+      assert.strictEqual(
+        stderr,
+        [
+          "there is no organization initech, or you may not see it. Create it? [Y/n] coffer: organization initech created",
+          "coffer: project billing in initech created",
+          "coffer: environment qa in initech/billing created",
+          ""
+        ].join("\n")
+      )
     })
   )
 
@@ -139,9 +160,9 @@ describe("init at a terminal", () => {
     await place.ok("project", "create", "webshop", "--org", "with-one")
     const terminal = new Terminal(place.home, [node, client, "init"], { cwd: home.folder })
     await terminal.sees("  1  acme")
-    await terminal.answer("org (number or name, empty to leave it out): ", "with-one\r")
+    await terminal.answer("org (number, name, or a new name to create it, empty to leave it out): ", "with-one\r")
     await terminal.answer("project (Enter for webshop, another name to create it, - to leave it out): ", "\r")
-    await terminal.answer("env (number or name, empty to leave it out): ", "dev\r")
+    await terminal.answer("env (number, name, or a new name to create it, empty to leave it out): ", "dev\r")
     await terminal.sees("wrote ")
     assert.strictEqual(await terminal.ended(), 0)
     assert.include(readFileSync(join(home.folder, "service.yml"), "utf8"), 'env: "dev"\n')

@@ -172,20 +172,27 @@ describe("the name of a place that does not exist", () => {
 })
 
 describe("a pattern that matches nothing now", () => {
+  it("is refused for a name that resembles another, and granted with --yes or after a question", async () => {
+    const line = (to: string) => ["acl", "grant", "grace@example.com", `acme/${to}`, "read"]
+    const refused = await coffer(line("webshop/prdo"))
+    assert.strictEqual(refused.code, 4)
+    assert.strictEqual(
+      refused.stderr,
+      "coffer: prdo matches no environment of project webshop now; did you mean prod? If the name is to come, add --yes\n"
+    )
+    assert.notInclude((await ok("acl", "list")).stdout, "prdo")
+    const asked = (answer: string) =>
+      Effect.runPromise(runInProcess(line("webshop/prdo"), place.home.environment, { answers: [answer] }))
+    const declined = await asked("")
+    assert.strictEqual(declined.code, 1, declined.stderr)
+    assert.include(declined.stderr, "did you mean prod? Grant it for webshop/prdo nevertheless? [y/N] ")
+    assert.notInclude((await ok("acl", "list")).stdout, "prdo")
+    assert.include((await asked("y")).stdout, "has the permission read for webshop/prdo")
+  })
+
   it("is noted with the nearest name, and kept", async () => {
     const grant = (project: string, env: string) =>
-      ok(
-        "acl",
-        "grant",
-        "--email",
-        "grace@example.com",
-        "--project-pattern",
-        project,
-        "--env-pattern",
-        env,
-        "--permission",
-        "read"
-      )
+      ok("acl", "grant", "grace@example.com", `${project}/${env}`, "read", "-y")
     const mistyped = await grant("webshopp", "dev")
     assert.strictEqual(mistyped.stderr, "coffer: webshopp matches no project of acme now; did you mean webshop?\n")
     assert.include(mistyped.stdout, "for webshopp/dev")

@@ -27,7 +27,7 @@ describe("coffer-server dev without a seed", () => {
     const folder = join(tmp, "coffer-data")
     const first = await served(tmp)
     assert.include(first.text, `Coffer is at ${first.url}, for this machine alone.`)
-    assert.include(first.text, `npx coffer login --email you@example.com --server-url ${first.url}`)
+    assert.include(first.text, `npx coffer init --server-url ${first.url}`)
     assert.include(first.text, folder)
     assert.isBelow(first.text.split("\n").length, 12)
     const email = "ada@example.com"

@@ -11,7 +11,7 @@ import { atEnv, atOrg, type Call, group, wide, yes } from "../../grammar/Command
 import { argument, option, optionalArgument } from "../../grammar/Fields.js"
 import { patternForm, patternPlace, type PlaceOf } from "../../grammar/PlaceArguments.js"
 import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
-import { type Codec, completedBy, orOld } from "../../grammar/Specs.js"
+import { type Codec, completedBy, flag, orOld } from "../../grammar/Specs.js"
 import { endOf, lasting, oldEnd } from "../../grammar/Times.js"
 import { nearest } from "../../grammar/Words.js"
 import { type RuleSubject, ruleSubjectOf, subjectOf } from "../../subjects/Subjects.js"
@@ -20,7 +20,7 @@ import { note, printLine } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, printView } from "../../terminal/View.js"
 import { table } from "./AccessTable.js"
-import { noteUnmatched } from "./UnmatchedPatterns.js"
+import { settleUnmatched } from "./UnmatchedPatterns.js"
 import { until } from "./Expires.js"
 
 const subject = (rule: AclRule) =>
@@ -98,10 +98,11 @@ const grant = atOrg("grant", {
       { permission: option("permission", Permission, permissions) },
       ({ permission }) => Either.fromNullable(permission, () => "--permission is missing")
     ),
-    end: lasting("the rule lasts", oldEnd("expires"))
+    end: lasting("the rule lasts", oldEnd("expires")),
+    yes: flag("yes", "Grant it although PLACE names nothing yet and resembles a name that exists")
   },
   place: ({ place: { org } }) => defined({ org }),
-  run: ({ call, exchange, options: { end, permission, place, who }, path, settings }) =>
+  run: ({ call, exchange, options: { end, permission, place, who, yes }, path, settings }) =>
     Effect.gen(function* () {
       const named = yield* ruleSubjectOf(call, path, who)
       const granted = {
@@ -110,6 +111,8 @@ const grant = atOrg("grant", {
         permission,
         ...(end !== undefined && { expires_at: yield* endOf(end) })
       }
+      const patterns = { project: granted.project_pattern, env: granted.env_pattern }
+      yield* settleUnmatched(exchange, path.org_name, patterns, `Grant it for ${patterns.project}/${patterns.env}`, yes)
       const rule = yield* call("acl", (api) =>
         named.subject_type === "user"
           ? api.grant({ path, payload: { ...named, ...granted } })
@@ -117,7 +120,6 @@ const grant = atOrg("grant", {
             ? api.grant({ path, payload: { ...named, ...granted } })
             : api.grant({ path, payload: { ...named, ...granted } })
       )
-      yield* noteUnmatched(exchange, path.org_name, [{ project: granted.project_pattern, env: granted.env_pattern }])
       const at = `${rule.project_pattern}/${rule.env_pattern}`
       return doneView(
         `${subject(rule)} has the permission ${rule.permission} for ${at}${until(rule)} (rule ${rule.id})`,

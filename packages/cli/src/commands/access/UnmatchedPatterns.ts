@@ -3,9 +3,11 @@ import type { Exchange } from "@coffer/client/internal/Exchange"
 import { placeList, readNames } from "@coffer/client/internal/NameList"
 import { matcherOf } from "@coffer/domain/base/PatternMatch"
 import * as Effect from "effect/Effect"
+import { NotThere } from "../../base/Failures.js"
 import { nearest } from "../../grammar/Words.js"
 import type { Output } from "../../terminal/Output.js"
 import { note } from "../../terminal/Print.js"
+import { canAsk, confirm } from "../../terminal/Prompts.js"
 
 /** The patterns of projects and environments, as a rule, a webhook or a question has them. */
 export interface PlacePatterns {
@@ -17,22 +19,29 @@ export interface PlacePatterns {
 /** The environments of at most this many projects are read. */
 const maxProjects = 20
 
-/** The name that was probably meant: only a pattern without wildcards is a mistyped name. */
-const meantBy = (pattern: string, names: ReadonlyArray<string>): string => {
+/** Patterns that match nothing. */
+interface Unmatched {
+  readonly sentence: string
+  /** The name that was probably meant. */
+  readonly meant: string | undefined
+}
+
+/** Only a pattern without wildcards is a mistyped name. */
+const unmatchedBy = (sentence: string, pattern: string, names: ReadonlyArray<string>): Unmatched => {
   const meant = /[*?{]/.test(pattern) ? undefined : nearest(names, pattern)
-  return meant === undefined ? "" : `; did you mean ${meant}?`
+  return { sentence: meant === undefined ? sentence : `${sentence}; did you mean ${meant}?`, meant }
 }
 
 const isMatchedBy = (pattern: string) => (name: string) => matcherOf(name)(pattern)
 
-/** Says which patterns match nothing that the caller sees; undefined if they match something. */
-const unmatched = Effect.fnUntraced(function* (exchange: Exchange, org: string, { env, project }: PlacePatterns) {
+/** Finds the patterns that match nothing that the caller sees; undefined if they match something. */
+const findUnmatched = Effect.fnUntraced(function* (exchange: Exchange, org: string, { env, project }: PlacePatterns) {
   const projects = yield* readNames(exchange, placeList([org]))
   const inside = project === undefined ? projects : projects.filter(isMatchedBy(project))
   if (projects.length === 0) return undefined
   if (inside.length === 0) {
     const pattern = project ?? ""
-    return `${pattern} matches no project of ${org} now${meantBy(pattern, projects)}`
+    return unmatchedBy(`${pattern} matches no project of ${org} now`, pattern, projects)
   }
   // The others may have an environment that matches.
   if (inside.length > maxProjects) return undefined
@@ -41,8 +50,15 @@ const unmatched = Effect.fnUntraced(function* (exchange: Exchange, org: string, 
   if (envs.some(isMatchedBy(env))) return undefined
   const where =
     inside.length === 1 ? `project ${inside.join("")}` : `a project of ${org} that ${project ?? "*"} matches`
-  return `${env} matches no environment of ${where} now${meantBy(env, envs)}`
+  return unmatchedBy(`${env} matches no environment of ${where} now`, env, envs)
 })
+
+/** The same. A caller who cannot list the names gets undefined. */
+const unmatched = (exchange: Exchange, org: string, patterns: PlacePatterns) =>
+  findUnmatched(exchange, org, patterns).pipe(
+    Effect.timeout("5 seconds"),
+    Effect.orElseSucceed(() => undefined)
+  )
 
 /** Notes the patterns that match nothing. A caller who cannot list the names gets no note. */
 export const noteUnmatched = (
@@ -53,13 +69,29 @@ export const noteUnmatched = (
   Effect.forEach(
     patterns,
     (each) =>
-      unmatched(exchange, org, each).pipe(
-        Effect.timeout("5 seconds"),
-        Effect.orElseSucceed(() => undefined),
-        Effect.flatMap((sentence) => (sentence === undefined ? Effect.void : note(sentence)))
+      Effect.flatMap(unmatched(exchange, org, each), (found) =>
+        found === undefined ? Effect.void : note(found.sentence)
       ),
     { discard: true }
   )
+
+/**
+ * Notes patterns that match nothing, and asks before `deed` is done for a name that is probably mistyped. Without a
+ * terminal, such a name fails unless `yes` is set.
+ */
+export const settleUnmatched = Effect.fnUntraced(function* (
+  exchange: Exchange,
+  org: string,
+  patterns: PlacePatterns,
+  deed: string,
+  yes: boolean
+) {
+  const found = yield* unmatched(exchange, org, patterns)
+  if (found === undefined) return
+  if (found.meant === undefined || yes) return yield* note(found.sentence)
+  if (yield* canAsk) return yield* confirm(`${found.sentence} ${deed} nevertheless?`, false)
+  return yield* new NotThere({ message: `${found.sentence} If the name is to come, add --yes` })
+})
 
 /** The patterns of a webhook: `prod`, or `webshop/prod`. */
 export const placePatternsOf = (text: string): PlacePatterns => {

@@ -18,6 +18,8 @@ export interface Shelf<Name extends string> {
   readonly where: string
   /** The command that lists them. */
   readonly list: string
+  /** Whether this command created the place: then nothing is inside that the caller could have missed. */
+  readonly isInNew: Access<boolean>
   /** Undefined if they cannot be looked up. */
   readonly names: Access<ReadonlyArray<Name> | undefined>
   readonly create: (name: Name) => Access<void, Failure>
@@ -37,14 +39,16 @@ const noResponse = () => new NoResponse({ message: "no response within 10 s" })
  */
 export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {
   const connection = yield* Effect.cached(connect(server))
+  const created = new Set<string>()
   let isOpen = true
 
   const shelf = <Name extends string>(
-    words: Pick<Shelf<Name>, "what" | "where" | "list">,
+    { parent, ...words }: Pick<Shelf<Name>, "what" | "where" | "list"> & { readonly parent: string },
     read: (call: Call) => Effect.Effect<Listed<Name>, Failure>,
     create: (call: Call, name: Name) => Effect.Effect<unknown, Failure>
   ): Shelf<Name> => ({
     ...words,
+    isInNew: Effect.sync(() => created.has(parent)),
     names: Effect.suspend(() => {
       if (!isOpen) return Effect.succeed(undefined)
       return Effect.flatMap(connection, ({ call }) => read(call)).pipe(
@@ -56,19 +60,23 @@ export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {
         })
       )
     }),
-    create: (name) => Effect.asVoid(Effect.flatMap(connection, ({ call }) => create(call, name)))
+    create: (name) =>
+      Effect.flatMap(connection, ({ call }) => create(call, name)).pipe(
+        Effect.tap(() => Effect.sync(() => created.add(`${parent}/${name}`))),
+        Effect.asVoid
+      )
   })
 
   return {
     orgs: shelf<OrgName>(
-      { what: "organization", where: "", list: "coffer org list" },
+      { what: "organization", where: "", list: "coffer org list", parent: "" },
       (call) => call("organizations", (api) => api.list({})),
       (call, name) => call("organizations", (api) => api.create({ payload: { name } }))
     ),
     projectsOf: (org: OrgName) => {
       const path = { org_name: org }
       return shelf<ProjectName>(
-        { what: "project", where: ` in ${org}`, list: `coffer project list --org ${org}` },
+        { what: "project", where: ` in ${org}`, list: `coffer project list --org ${org}`, parent: `/${org}` },
         (call) => call("projects", (api) => api.list({ path })),
         (call, name) => call("projects", (api) => api.create({ path, payload: { name } }))
       )
@@ -79,7 +87,8 @@ export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {
         {
           what: "environment",
           where: ` in ${org}/${project}`,
-          list: `coffer env list ${org}/${project}`
+          list: `coffer env list ${org}/${project}`,
+          parent: `/${org}/${project}`
         },
         (call) =>
           Effect.map(

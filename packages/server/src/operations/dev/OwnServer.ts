@@ -56,7 +56,7 @@ const described = (url: string, folder: string, isMailed: boolean) => {
     `Coffer is at ${url}, for this machine alone.`,
     "",
     `  In a browser   open ${url} and log in with your e-mail address`,
-    `  In a terminal  npx coffer login --email you@example.com${elsewhere}`,
+    `  In a terminal  npx coffer init${elsewhere}`,
     `  The code       ${isMailed ? "is mailed" : "appears here: no mail is sent"}`,
     `  The data       ${folder}: the database service.db, and the master key in .env`,
     "                 Keep a copy of .env: without the key, nobody can read the stored secrets",
