@@ -161,6 +161,14 @@ describe.skipIf(!hasBrowser())(`after a change${why}`, { timeout: 60_000 }, () =
     const { data } = await read("/projects/webshop/envs")
     assert.strictEqual(data.find(({ name }: Json) => name === "soon").expires_at, end)
 
+    await visit.press("New environment")
+    await visit.fill("Name of the environment", "preview")
+    await visit.confirm("Create")
+    await visit.sees("The environment preview was created.")
+    assert.include(await names(), "preview")
+    await undo()
+    assert.notInclude(await names(), "preview")
+
     await visit.fill("Name of the project", "shop")
     await visit.press("Rename")
     await visit.sees("The project webshop is called shop now.")
@@ -229,6 +237,49 @@ describe.skipIf(!hasBrowser())(`after a change${why}`, { timeout: 60_000 }, () =
     await visit.sees("The due date of API_KEY in dev was saved.")
     await undo()
     assert.strictEqual(await page.getByLabel("Replace every").inputValue(), "")
+    await visit.close()
+  })
+
+  it("takes back a use rule that was made, changed or revoked", async () => {
+    const { ada, page, read, undo, visit } = await opened("undo-use", "webshop/API_KEY?env=dev")
+    await ada.call("POST", "/api/orgs/undo-use/service-accounts", { name: "agent" })
+    const rules = async (): Promise<ReadonlyArray<Json>> =>
+      (await read("/projects/webshop/envs/dev/secrets/API_KEY/use-rules")).data
+    await visit.press("Allow a use")
+    await visit.fill("Who", "agent")
+    await visit.fill("Hosts", "api.invalid")
+    await visit.fill("Paths", "/v1/refunds")
+    await page.getByLabel("The value goes into").selectOption("query")
+    await visit.fill("Parameter", "key")
+    await visit.confirm("Allow")
+    await visit.sees("agent may use API_KEY.")
+    const [made] = await rules()
+    await undo()
+    assert.deepStrictEqual(await rules(), [])
+
+    const terms = { accounts: ["agent"], hosts: ["api.invalid"], paths: ["/v1/*"], max_kib: 7, per_day: 12 }
+    const place = { in: "aws-sigv4", service: "s3", region: "eu-central-1", access_key_id: "AKIA" }
+    const posted = { ...terms, place, expires_at: "2034-01-01T00:00:00.000Z" }
+    await ada.call("POST", "/api/orgs/undo-use/projects/webshop/envs/dev/secrets/API_KEY/use-rules", posted)
+    await page.reload()
+    await visit.press(/^Edit… the use by agent/)
+    assert.strictEqual(await page.getByLabel("Id of the access key").inputValue(), "AKIA")
+    await visit.fill("Paths", "/v1/charges")
+    await visit.confirm("Save")
+    await visit.sees("The use by agent was changed.")
+    assert.deepInclude((await rules())[0], { ...posted, paths: ["/v1/charges"] })
+    await undo()
+    assert.deepInclude((await rules())[0], posted)
+
+    await visit.press(/^Revoke… the use by agent/)
+    await visit.confirm("Revoke")
+    await visit.sees("The use of API_KEY by agent was revoked.")
+    assert.deepStrictEqual(await rules(), [])
+    await undo()
+    const [again] = await rules()
+    assert.deepInclude(again, posted)
+    assert.notStrictEqual(again?.id, made?.id)
+    await page.getByRole("row", { name: /agent/ }).waitFor()
     await visit.close()
   })
 

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser())(`use without seeing${why}`, () => {
     await visit.sees("does not wait any more")
 
     await visit.page.goto(`${inject("server").url}/uses/webshop/STRIPE_KEY?env=dev`)
-    await visit.press(/^Revoke the use by agent/)
+    await visit.press(/^Revoke… the use by agent/)
     await visit.page.locator("dialog").getByRole("button", { name: "Revoke" }).click()
     await visit.sees("Nobody may use it without seeing it.")
     assert.notInclude(await visit.page.content(), canary)

@@ -128,7 +128,7 @@ trash.restoreProject                always         undone projects.delete       
 use.use                             never secrets  absent                         none elsewhere
 useRules.create                     always         undone useRules.delete         record
 useRules.delete                     never ends     asks                           -
-useRules.update                     always         absent                         as useRules.create
+useRules.update                     always         undone useRules.update         as useRules.create
 users.disable                       always         asks                           none people
 users.enable                        always         undone users.disable           none people
 users.endSessions                   never ends     asks                           none people

@@ -10,6 +10,8 @@ import { Dialog } from "../../kit/Dialog.js"
 import { endOf, Ends, useEnd } from "../../kit/Ends.js"
 import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
+import { noteDone } from "../../state/Done.js"
+import { facts } from "../../state/Server.js"
 import { mayInOrg, missingInOrg } from "../../client/Organizations.js"
 import type { PlaceAt } from "../PageProps.js"
 import type { Settings } from "./Settings.js"
@@ -58,6 +60,11 @@ export const NewEnvironment = ({ close, limits, place: { org, project }, reload,
       () => {
         close()
         reload()
+        const path = { org_name: org, project_name: project, env_name: payload.name }
+        const effect = call("environments", (api) => api.delete({ path, urlParams: {} }))
+        // Somebody may have written into it meanwhile: only where the server keeps what is deleted.
+        const keeps = (facts.value?.trash_days ?? 0) > 0
+        noteDone(`The environment ${payload.name} was created.`, keeps ? { effect, done: reload } : null)
       }
     )
   }

@@ -3,6 +3,7 @@ import type { EnvPath } from "@coffer/domain/api/Paths"
 import { type Approvers, type Protection, protectionTerms, maxNeeded } from "@coffer/domain/access/Protection"
 import { body } from "@coffer/domain/base/Schemas"
 import { useSignal } from "@preact/signals"
+import { useRef } from "preact/hooks"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { call } from "../../client/Calls.js"
@@ -13,11 +14,12 @@ import { Choose } from "../../kit/Choose.js"
 import { decodeForm, wordsOf } from "../../kit/Decode.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { When } from "../../kit/When.js"
 import { noteDone } from "../../state/Done.js"
+import { me } from "../../state/Session.js"
+import { ProtectionProblem } from "./ProtectionProblem.js"
 
 const Terms = body(protectionTerms)
 
@@ -115,6 +117,13 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
   const glass = useSignal(now?.break_glass.join(" ") ?? "")
   const span = useSignal(now?.expires_after ?? "72h")
   const [self, passkey] = [useSignal(now?.self ?? false), useSignal(now?.passkey ?? false)]
+  const primary = useRef<HTMLButtonElement>(null)
+  /** Takes a way out of a refusal. The button that was pressed goes with the refusal. */
+  const choose = (way: () => void) => {
+    way()
+    act.clear()
+    primary.current?.focus()
+  }
   const terms = decodeForm(
     Terms,
     {
@@ -178,7 +187,13 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
           {votersOf(now)}.
         </p>
       )}
-      <Problem failure={act.failure.value} />
+      <ProtectionProblem
+        act={act}
+        org={path.org_name}
+        verb={now === null ? "Protect" : "Save"}
+        countOwn={() => choose(() => (self.value = true))}
+        breakGlass={() => choose(() => (glass.value = [...wordsOf(glass.value), me.value?.email ?? ""].join(", ")))}
+      />
       <footer>
         {now !== null && (
           <>
@@ -200,7 +215,7 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
         <button type="button" disabled={act.isBusy.value} onClick={close}>
           Cancel
         </button>
-        <button class="primary" disabled={act.isBusy.value || Either.isLeft(terms)}>
+        <button ref={primary} class="primary" disabled={act.isBusy.value || Either.isLeft(terms)}>
           {now === null ? "Protect" : "Save"}
         </button>
       </footer>

@@ -30,9 +30,13 @@ interface PlacementState {
   readonly texts: ReadonlyArray<Signal<string>>
 }
 
-export const usePlacement = (): PlacementState => {
-  const kind = useSignal<Kind>("header")
-  const texts = [useSignal("authorization"), useSignal("Bearer {}"), useSignal("")]
+export const usePlacement = (
+  before: Placement = { in: "header", name: "authorization", format: "Bearer {}" }
+): PlacementState => {
+  const kind = useSignal<Kind>(before.in)
+  const fields: Readonly<Record<string, string>> = before
+  const textOf = (index: number) => fields[kinds[before.in][index]?.[0] ?? ""] ?? ""
+  const texts = [useSignal(textOf(0)), useSignal(textOf(1)), useSignal(textOf(2))]
   return { kind, texts }
 }
 

@@ -1,18 +1,55 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import type { MatrixEnvironment } from "@coffer/domain/secrets/Matrix"
 import { placementText } from "@coffer/domain/secrets/PlacementText"
-import type { UseRule } from "@coffer/domain/secrets/UseRule"
+import { body } from "@coffer/domain/base/Schemas"
+import { newUseRule, type UseRule } from "@coffer/domain/secrets/UseRule"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { decodeForm } from "../../kit/Decode.js"
 import { DialogButtons } from "../../kit/DialogButtons.js"
 import { Dialog } from "../../kit/Dialog.js"
+import { later } from "../../kit/Later.js"
 import { useLoad } from "../../kit/Load.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Reading } from "../../kit/Reading.js"
-import { AllowUse } from "./AllowUse.js"
 import { Table } from "../../kit/Table.js"
 import { Visible } from "../../kit/Visible.js"
+import { noteDone } from "../../state/Done.js"
+
+const UseForm = later(async () => (await import("./UseForm.js")).UseForm)
+
+const Terms = body(newUseRule)
+
+/** The terms of a rule. A rule that outlived all its accounts has none that the server would take. */
+const termsOf = ({ accounts, approval, expires_at, hosts, max_kib, methods, paths, ...rest }: UseRule) => {
+  const { per_day, per_minute, place, response } = rest
+  const limits = { max_kib, per_day, per_minute, response, approval, expires_at }
+  return decodeForm(Terms, { accounts, hosts, methods, paths, place, ...limits })
+}
+
+const who = ({ accounts }: UseRule): string => accounts.join(", ")
+
+const revoke = (path: SecretPath, { id }: UseRule) =>
+  call("useRules", (api) => api.delete({ path: { ...path, use_rule_id: id } }))
+
+/** Says that a rule was made, changed or revoked, with its undo. */
+const note = (path: SecretPath, before: UseRule | null, now: UseRule | null, done: () => void): void => {
+  if (before === null) {
+    if (now !== null) noteDone(`${who(now)} may use ${path.key}.`, { effect: revoke(path, now), done })
+    return
+  }
+  const terms = termsOf(before)
+  const what =
+    now === null ? `The use of ${path.key} by ${who(before)} was revoked.` : `The use by ${who(before)} was changed.`
+  const restore = (payload: Either.Either.Right<typeof terms>) =>
+    call("useRules", (api) =>
+      now === null ? api.create({ path, payload }) : api.update({ path: { ...path, use_rule_id: now.id }, payload })
+    )
+  noteDone(what, Either.isRight(terms) ? { effect: restore(terms.right), done } : null)
+}
 
 interface RuleProps {
   readonly path: SecretPath
@@ -37,10 +74,10 @@ const Revoke = ({ changed, close, path, rule }: RuleProps & { readonly close: ()
         word="Revoke"
         kind="danger"
         decide={() => {
-          act.run(
-            call("useRules", (api) => api.delete({ path: { ...path, use_rule_id: rule.id } })),
-            changed
-          )
+          act.run(revoke(path, rule), () => {
+            changed()
+            note(path, rule, null, changed)
+          })
         }}
       />
     </Dialog>
@@ -48,9 +85,11 @@ const Revoke = ({ changed, close, path, rule }: RuleProps & { readonly close: ()
 }
 
 const Row = (props: RuleProps) => {
-  const { rule } = props
-  const isOpen = useSignal(false)
-  const accounts = rule.accounts.join(", ")
+  const { changed, path, rule } = props
+  const open = useSignal<"edit" | "revoke" | null>(null)
+  const close = () => (open.value = null)
+  const accounts = who(rule)
+  const about = <span class="hidden"> the use by {accounts}</span>
   return (
     <tr>
       <th scope="row">
@@ -73,10 +112,23 @@ const Row = (props: RuleProps) => {
         {rule.expires_at !== null && `; until ${rule.expires_at}`}
       </td>
       <td class="actions">
-        <button type="button" onClick={() => (isOpen.value = true)}>
-          Revoke<span class="hidden"> the use by {accounts}</span>
-        </button>
-        {isOpen.value && <Revoke {...props} close={() => (isOpen.value = false)} />}
+        <Menu label={`Actions for the use by ${accounts}`}>
+          <MenuItem run={() => (open.value = "edit")}>Edit…{about}</MenuItem>
+          <MenuItem run={() => (open.value = "revoke")}>Revoke…{about}</MenuItem>
+        </Menu>
+        {open.value === "edit" && (
+          <UseForm
+            path={path}
+            rule={rule}
+            close={close}
+            done={(now) => {
+              close()
+              changed()
+              note(path, rule, now, changed)
+            }}
+          />
+        )}
+        {open.value === "revoke" && <Revoke {...props} close={close} />}
       </td>
     </tr>
   )
@@ -109,12 +161,14 @@ const Rules = ({ path }: { readonly path: SecretPath }) => {
         Allow a use
       </button>
       {isOpen.value && (
-        <AllowUse
+        <UseForm
           path={path}
+          rule={null}
           close={() => (isOpen.value = false)}
-          done={() => {
+          done={(made) => {
             isOpen.value = false
             rules.reload()
+            note(path, null, made, rules.reload)
           }}
         />
       )}

@@ -1,7 +1,7 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import { body } from "@coffer/domain/base/Schemas"
 import { type UseMethod, useMethods } from "@coffer/domain/secrets/UseMethod"
-import { approvalKinds, newUseRule, responseKinds } from "@coffer/domain/secrets/UseRule"
+import { approvalKinds, newUseRule, responseKinds, type UseRule } from "@coffer/domain/secrets/UseRule"
 import { useSignal } from "@preact/signals"
 import * as Either from "effect/Either"
 import { call } from "../../client/Calls.js"
@@ -16,23 +16,25 @@ import { PlacementFields, placementInput, usePlacement } from "./Placement.js"
 
 const NewUseRule = body(newUseRule)
 
-interface AllowProps {
+interface FormProps {
   readonly path: SecretPath
+  /** The rule to change; null to make one. */
+  readonly rule: UseRule | null
   readonly close: () => void
-  readonly done: () => void
+  readonly done: (rule: UseRule) => void
 }
 
 /** A form for a use rule. What the server would refuse is said while one types. */
-export const AllowUse = ({ close, done, path }: AllowProps) => {
-  const accounts = useSignal("")
-  const hosts = useSignal("")
-  const paths = useSignal("")
-  const methods = useSignal<ReadonlyArray<UseMethod>>(["GET"])
-  const placement = usePlacement()
-  const perMinute = useSignal("30")
-  const perDay = useSignal("1000")
-  const response = useSignal<(typeof responseKinds)[number]>("text")
-  const approval = useSignal<(typeof approvalKinds)[number]>("none")
+export const UseForm = ({ close, done, path, rule: before }: FormProps) => {
+  const accounts = useSignal(before?.accounts.join(", ") ?? "")
+  const hosts = useSignal(before?.hosts.join(", ") ?? "")
+  const paths = useSignal(before?.paths.join(" ") ?? "")
+  const methods = useSignal<ReadonlyArray<UseMethod>>(before?.methods ?? ["GET"])
+  const placement = usePlacement(before?.place)
+  const perMinute = useSignal(String(before?.per_minute ?? 30))
+  const perDay = useSignal(String(before?.per_day ?? 1_000))
+  const response = useSignal<(typeof responseKinds)[number]>(before?.response ?? "text")
+  const approval = useSignal<(typeof approvalKinds)[number]>(before?.approval ?? "none")
   const act = useAct()
   const rule = decodeForm(NewUseRule, {
     accounts: wordsOf(accounts.value),
@@ -47,14 +49,23 @@ export const AllowUse = ({ close, done, path }: AllowProps) => {
   })
   const isBegun = accounts.value !== "" && hosts.value !== "" && paths.value !== ""
   return (
-    <Dialog title={`Allow a use of ${path.key}`} class="wide" busy={act.isBusy} close={close}>
+    <Dialog
+      title={before === null ? `Allow a use of ${path.key}` : `Change a use rule of ${path.key}`}
+      class="wide"
+      busy={act.isBusy}
+      close={close}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault()
           if (Either.isLeft(rule)) return
           const payload = rule.right
           act.run(
-            call("useRules", (api) => api.create({ path, payload })),
+            call("useRules", (api) =>
+              before === null
+                ? api.create({ path, payload })
+                : api.update({ path: { ...path, use_rule_id: before.id }, payload })
+            ),
             done
           )
         }}
@@ -119,7 +130,7 @@ export const AllowUse = ({ close, done, path }: AllowProps) => {
             Cancel
           </button>
           <button class="primary" disabled={act.isBusy.value || Either.isLeft(rule)}>
-            Allow
+            {before === null ? "Allow" : "Save"}
           </button>
         </footer>
       </form>
