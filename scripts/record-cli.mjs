@@ -233,6 +233,7 @@ $ coffer acl grant grace@example.com 'webshop/{dev,staging}' write
 $ coffer acl list
 $ coffer acl explain grace@example.com dev
 $ coffer acl table grace@example.com
+$ coffer acl who dev
 $ coffer acl grant grace@example.com prod read --until 2035-01-01
 $ coffer group create backend
 $ coffer group add backend grace@example.com

@@ -37,6 +37,7 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
   ["declare list"],
   ["acl list"],
   ["acl table"],
+  ["acl who"],
   ["group list"],
   ["group members", "backend"],
   ["group mappings"],

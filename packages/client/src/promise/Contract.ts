@@ -135,6 +135,17 @@ export interface Contract {
       AccessPage,
       Denied
     >
+    /** Show who has a permission in an environment, why, and when they last used it. */
+    readonly who: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name">
+          urlParams?: Readonly<{ permission?: Permission; key?: string; limit?: number; after?: string }>
+        }
+      ],
+      HolderPage,
+      Denied
+    >
     /** Revoke an access rule. */
     readonly revoke: Endpoint<[request: { path: Path<"org_name" | "rule_id"> }], void, Denied>
   }
@@ -1294,6 +1305,19 @@ export interface Contract {
   }
 }
 
+export type AccessHolder = Readonly<{
+  kind: HolderKind
+  id: string
+  email?: Email
+  name?: string
+  group?: string
+  invited?: boolean
+  permission: OpenPermission
+  because: AccessReason
+  last_used_at?: Timestamp | null
+  delegations?: ReadonlyArray<HolderDelegation>
+}>
+
 export type AccessPage = Page<EnvironmentAccess>
 
 export type AccessReason = Readonly<{
@@ -2031,6 +2055,24 @@ export type GroupMember = Readonly<{
 }>
 
 export type Health = Readonly<{ status: "ok" }>
+
+export type HolderDelegation = Readonly<{
+  id: string
+  name: string
+  permission: OpenPermission
+  keys?: ReadonlyArray<string>
+  limited_by?: string
+  expires_at: Timestamp
+  last_used_at: Timestamp | null
+}>
+
+export type HolderKind = "group" | "service_account" | "user"
+
+export type HolderPage = Readonly<{
+  data: ReadonlyArray<AccessHolder>
+  superadmins: Count
+  pagination: Readonly<{ limit: Count; has_next: boolean; next_cursor: string | null }>
+}>
 
 export type ImportFinished = Readonly<{
   organization: Organization

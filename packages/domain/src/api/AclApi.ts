@@ -4,17 +4,18 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { AccessCursor, AccessPage, AccessSubject } from "../access/AccessTable.js"
+import { HolderCursor, HolderPage } from "../access/AccessHolder.js"
 import { AclExplanation, AclRule, maxRuleDays, namesItsSubject, Permission, SubjectType } from "../access/AclRule.js"
 import { Authentication } from "../access/Actor.js"
 import { Expiry } from "../secrets/Due.js"
 import { grace } from "../base/Examples.js"
 import { LimitExceeded } from "../errors/Errors.js"
 import { RuleId, ServiceAccountId } from "../base/Ids.js"
-import { Email, EnvName, GroupName, ProjectName } from "../base/Names.js"
+import { Email, EnvName, GroupName, ProjectName, SecretKey } from "../base/Names.js"
 import { Pattern } from "../base/Pattern.js"
 import { body, field, LimitParameter, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
-import { orgPath, OrgPath, paths } from "./Paths.js"
+import { EnvPath, orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Compressible, ForDelegations, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const subject = {
@@ -110,6 +111,26 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(
         OpenApi.Description,
         "For admins and owners; everyone may ask about themselves. All environments of the organization, by project and name, each with the subject's highest permission and the role or rule that gives it. Send `next_cursor` as `after` to get the next page."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("who", `${paths.env}/access`)
+      .setPath(EnvPath)
+      .setUrlParams(
+        Schema.Struct({
+          permission: optional(Permission, "the permission to look for; default: read", "write"),
+          key: optional(SecretKey, "the secret to look for; default: any of the environment"),
+          limit: optional(LimitParameter),
+          after: optional(HolderCursor)
+        })
+      )
+      .addSuccess(response(HolderPage, "A page of those who have the permission"))
+      .pipe(requires("access.list"))
+      .annotate(Compressible, true)
+      .annotate(OpenApi.Summary, "Show who has a permission in an environment, why, and when they last used it")
+      .annotate(
+        OpenApi.Description,
+        "For admins and owners. Groups first, then service accounts and people, each in the order of ids; the delegations of a person are with that person. `because` is the role or rule that gives the permission for longest. `last_used_at` is the last entry of the audit log in this environment, with its present names, that needs the permission or a higher one; with `key`, the last one about that secret. A page may be short: send `next_cursor` as `after` until it is null."
       )
   )
   .add(

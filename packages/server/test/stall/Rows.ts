@@ -616,6 +616,10 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["1,000 rules", () => ({ query: "subject_type=user&email=powerless%40example.com&project=web&env=full" })]
   ],
   "GET /api/orgs/:org_name/access": [["100 with 1,000 rules", () => ({ query: "subject=powerless%40example.com" })]],
+  [`GET ${env}/access`]: [
+    ["10,000 members, 20,000 rules", () => ({ query: "limit=100&permission=use" })],
+    ["the last of the members, of a key", () => ({ query: `key=${fullKeys[0]}&permission=admin&after=h~user~8` })]
+  ],
   "DELETE /api/orgs/:org_name/acl/:rule_id": [
     ["", (about) => ({ place: { rule_id: one(about.limits.rules, about) } })]
   ],

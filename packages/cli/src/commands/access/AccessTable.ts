@@ -8,7 +8,15 @@ import { subjectOf } from "../../subjects/Subjects.js"
 import { optionalPersonOrAccount } from "../../subjects/Who.js"
 import { listView } from "../../terminal/View.js"
 
-const because = ({ by, env_pattern, expires_at, group, limited_by, project_pattern, role }: AccessReason): string =>
+export const because = ({
+  by,
+  env_pattern,
+  expires_at,
+  group,
+  limited_by,
+  project_pattern,
+  role
+}: AccessReason): string =>
   [
     by === "rule" ? `rule ${project_pattern ?? "?"}/${env_pattern ?? "?"}` : by === "role" ? `role ${role ?? "?"}` : by,
     ...(group === undefined ? [] : [`of the group ${group}`]),

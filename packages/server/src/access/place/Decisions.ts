@@ -42,10 +42,11 @@ export type Decision =
 export const atLeast = <Word extends string>(order: ReadonlyArray<Word>, has: Word, wanted: Word): boolean =>
   order.indexOf(has) >= order.indexOf(wanted)
 
-const hasRole = (subject: Subject, role: Role): boolean => subject.role !== null && atLeast(roles, subject.role, role)
+export const hasRole = (subject: Subject, role: Role): boolean =>
+  subject.role !== null && atLeast(roles, subject.role, role)
 
 /** Returns a function that matches rules against the place. */
-const ruleMatcherOf = ({ env, project }: PlaceNames): ((grant: Grant) => boolean) => {
+export const ruleMatcherOf = ({ env, project }: PlaceNames): ((grant: Grant) => boolean) => {
   if (project === undefined || env === undefined) return () => false
   const [matchesProject, matchesEnv] = [matcherOf(project), matcherOf(env)]
   return (grant) => matchesProject(grant.project_pattern) && matchesEnv(grant.env_pattern)

@@ -49,7 +49,8 @@ const strongest = (reasons: ReadonlyArray<Reason>): Reason | undefined =>
     undefined
   )
 
-const reasonOf = ({ grants }: Subject, { rule_id, ...reason }: Reason): AccessReason => {
+/** A reason with the patterns of its rule. */
+export const reasonOf = ({ grants }: Subject, { rule_id, ...reason }: Reason): AccessReason => {
   const rule = grants.find(({ id }) => id === rule_id)
   return {
     ...reason,

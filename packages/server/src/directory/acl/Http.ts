@@ -8,6 +8,7 @@ import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
 import { AccessTable } from "./AccessTable.js"
 import { Acl } from "./Acl.js"
+import { Holders } from "./Holders.js"
 
 const rules = longList(AclRule)
 const updated = HttpServerResponse.schemaJson(AclRule)
@@ -17,6 +18,7 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
     const access = yield* Access
     const acl = yield* Acl
     const table = yield* AccessTable
+    const holders = yield* Holders
     return handlers
       .handle("grant", ({ path, payload }) =>
         Effect.gen(function* () {
@@ -37,8 +39,11 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
       .handle("access", ({ path, urlParams }) =>
         Effect.flatMap(access.org(path, "acl.explain"), (place) => table.read(place, urlParams))
       )
+      .handle("who", ({ path, urlParams }) =>
+        Effect.flatMap(access.env(path, "access.list"), (place) => holders.read(place, urlParams))
+      )
       .handle("revoke", ({ path }) =>
         access.change(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
       )
   })
-).pipe(Layer.provide([Acl.Default, AccessTable.Default]))
+).pipe(Layer.provide([Acl.Default, AccessTable.Default, Holders.Default]))

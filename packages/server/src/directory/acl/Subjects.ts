@@ -28,7 +28,7 @@ export const isSelf = (actor: Actor, subject: SubjectRef): boolean =>
   actor.type === "user" ? actor.email === subject.email : actor.id === subject.subject_id
 
 /** The first of two ends; null: none. */
-const earlier = (one: number | null, other: number | null): number | null =>
+export const earlier = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 /** Looks up the subjects whose rights are to be explained. */

@@ -89,6 +89,7 @@ const machines = "is for service accounts and programs, which no console serves"
 
 /** Fields of responses that the console does not read. */
 export const notInConsole: Reasons = {
+  "is of who has a permission, which the command line lists": ["access/AccessHolder: *"],
   [page]: [
     "audit/AuditEntry: AuditPage.pagination.has_next",
     "audit/AuditEntry: AuditPage.pagination.limit",
