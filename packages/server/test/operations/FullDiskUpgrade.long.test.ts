@@ -115,7 +115,7 @@ describe.skipIf(!isMounted)("a disk that fills during an upgrade", () => {
       free()
       const { archives, entries } = entriesOf()
       assert.includeMembers(entries, all, `${spare} bytes left`)
-      assert.includeMembers(readdirSync(backups, { recursive: true }), archives)
+      assert.includeMembers(readdirSync(backups, { recursive: true, encoding: "utf8" }), archives)
       if (status === 0) break
       failures++
       assert.match(stderr, /^coffer-server: [^\n]*disk is full[^\n]*\n$/)
