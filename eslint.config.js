@@ -173,6 +173,7 @@ const writers = [
   "packages/cli/src/commands/master-key/MasterKeyOutput.ts",
   "packages/cli/src/main.ts",
   "packages/cli/src/run/{Executable,SecretFiles}.ts",
+  "packages/cli/src/proxy/RunProxy.ts",
   "packages/cli/src/secrets/HistoryWarning.ts",
   "packages/cli/src/terminal/{Descriptor,Editor,Output,PrivateFolder}.ts"
 ]

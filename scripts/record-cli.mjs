@@ -305,6 +305,7 @@ $ coffer use allow STRIPE_KEY --host api.stripe.com --path '/v1/refunds/*' --acc
 $ coffer use list STRIPE_KEY
 $ coffer use edit STRIPE_KEY $(coffer use list STRIPE_KEY --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --per-day 100
 $ coffer use list
+$ coffer use proxy -- sh -c 'echo "$STRIPE_KEY" | cut -c 1-16'
 $ coffer use request GET https://api.stripe.com/v1/payouts --secret STRIPE_KEY
 $ coffer use request GET https://api.stripe.com/v1/refunds/re_1 --secret STRIPE_KEY
 $ coffer request list

@@ -19,7 +19,7 @@ export const layers = {
   server: [...["base", "database", "http", "keys", "audit", "access", "directory", "secrets", "edges", "operations"]],
   cli: [
     ...["base", "terminal", "output", "grammar", "changes", "subjects", "formats", "program", "completion", "archive"],
-    ...["run", "secrets", "commands"]
+    ...["run", "proxy", "secrets", "commands"]
   ],
   console: ["routing", "state", "client", "kit", "staging", "pages", "palette", "shell"]
 }

@@ -25,6 +25,7 @@ const furnished = [
   "docs/mcp.md",
   "docs/observability.md",
   "docs/previews.md",
+  "docs/proxy.md",
   "docs/who-can.md",
   "docs/render.md",
   "docs/requests.md",

@@ -254,6 +254,12 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
         "coffer use allow STRIPE_KEY --host api.stripe.com --path /v1/refunds --account ci --as-query key"
       ]
     },
+    "use proxy": {
+      before: [
+        stripe,
+        "coffer use allow STRIPE_KEY --host api.stripe.com --path /v1/refunds --account ada@example.com --as-query key"
+      ]
+    },
     "use revoke": {
       before: [
         stripe,

@@ -2540,6 +2540,7 @@ export type Use = Readonly<{
   left_this_minute: number
   left_today: number
   expires_at: Timestamp | null
+  place?: Placement
 }>
 
 export type UseResponse = Readonly<{

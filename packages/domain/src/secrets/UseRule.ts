@@ -191,7 +191,9 @@ export const Use = Schema.Struct({
   approval: useRuleFields.approval,
   left_this_minute: field(Schema.Number, "how many requests are left this minute", 29),
   left_today: field(Schema.Number, "how many requests are left today (UTC)", 941),
-  expires_at: field(Schema.NullOr(Timestamp), "time when the rule ends; null: never", null)
+  expires_at: field(Schema.NullOr(Timestamp), "time when the rule ends; null: never", null),
+  // Earlier servers do not send it.
+  place: optional(Placement, texts.place)
 }).annotations({ identifier: "Use", description: "a use rule of the caller, with what is left of its budget" })
 export type Use = typeof Use.Type
 

@@ -1,6 +1,7 @@
 import { UseRequest, UseResponse } from "@coffer/domain/secrets/UseRequest"
 import { Use } from "@coffer/domain/secrets/UseRule"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { afterApproval } from "../Approving.js"
 import { reads, requests } from "../Hints.js"
 import { pages } from "../Pages.js"
@@ -42,8 +43,12 @@ export const httpRequest = tool({
     )
 })
 
+/** A model has no use for the place of a value: the server fills it. */
+const { place: _place, ...listed } = Use.fields
+const ListedUse = Schema.Struct(listed).annotations(Use.ast.annotations)
+
 const uses = pages({
-  item: Use,
+  item: ListedUse,
   nameOf: ({ hosts, key, paths }) => [key, ...hosts, ...paths].join(" "),
   by: "key",
   size: 50

@@ -15,6 +15,7 @@ import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { key } from "../secrets/KeyArguments.js"
+import { proxyCommand } from "./Proxy.js"
 import {
   allowFields,
   allowProblem,
@@ -169,5 +170,6 @@ export const useCommand = group("use", "Secrets that accounts use without seeing
   allow,
   edit,
   revoke,
-  request
+  request,
+  proxyCommand
 ])

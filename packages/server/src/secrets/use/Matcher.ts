@@ -16,6 +16,8 @@ export interface Matcher {
   readonly scan: (text: string, found: (index: number, state: number) => boolean) => Effect.Effect<boolean>
   /** The length of the longest pattern of a kind that ends in a state; 0 for none. */
   readonly longest: (kind: number, state: number) => number
+  /** The length of the longest end of a text that a pattern begins with: more text could complete it. */
+  readonly openEnd: (text: string) => Effect.Effect<number>
 }
 
 /** Patterns that are reported with the same kind, a small number counted from 0. */
@@ -36,6 +38,7 @@ export const makeMatcher = Effect.fnUntraced(function* (all: ReadonlyArray<Patte
   const firstChild = new Int32Array(size + 1)
   const nextSibling = new Int32Array(size + 1)
   const fallback = new Int32Array(size + 1)
+  const depths = new Int32Array(size + 1)
   const lengths = all.map(() => new Int32Array(size + 1))
   const root = 1
   const ofRoot = new Int32Array(256)
@@ -63,6 +66,7 @@ export const makeMatcher = Effect.fnUntraced(function* (all: ReadonlyArray<Patte
   const addChild = (state: number, character: number): number => {
     const added = ++states
     characters[added] = character
+    depths[added] = (depths[state] ?? 0) + 1
     nextSibling[added] = firstChild[state] ?? 0
     firstChild[state] = added
     if (state === root) ofRoot[character] = added
@@ -117,6 +121,8 @@ export const makeMatcher = Effect.fnUntraced(function* (all: ReadonlyArray<Patte
     if (isDue()) yield* pace
   }
 
+  const longestPattern = all.reduce((longest, { texts }) => Math.max(longest, ...texts.map((text) => text.length)), 0)
+
   const isEnd = (state: number): boolean => lengths.some((ends) => (ends[state] ?? 0) > 0)
 
   const matcher: Matcher = {
@@ -131,7 +137,18 @@ export const makeMatcher = Effect.fnUntraced(function* (all: ReadonlyArray<Patte
         }
         return false
       }),
-    longest: (kind, state) => lengths[kind]?.[state] ?? 0
+    longest: (kind, state) => lengths[kind]?.[state] ?? 0,
+    openEnd: (text) =>
+      Effect.gen(function* () {
+        const paceOfScan = pacing()
+        let state = root
+        // A state is as deep as the steps to it, less those that fell back.
+        for (let index = Math.max(0, text.length - longestPattern); index < text.length; index++) {
+          state = step(state, text.charCodeAt(index) & 0xff)
+          if (isDue()) yield* paceOfScan
+        }
+        return depths[state] ?? 0
+      })
   }
   return matcher
 })

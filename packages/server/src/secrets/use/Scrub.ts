@@ -4,7 +4,7 @@ import { viewsHold } from "./Decoders.js"
 import { makeMatcher, type Matcher } from "./Matcher.js"
 import { bytesAsText, spellingsOf } from "@coffer/domain/secrets/Spellings"
 
-const mark = "[scrubbed]"
+export const mark = "[scrubbed]"
 
 const isBase64 = (character: string): boolean => /^[A-Za-z0-9+/_-]$/.test(character)
 
@@ -13,7 +13,7 @@ const plain = 0
 const base64 = 1
 
 /** Parts of a text, in their order and apart from each other, as their bounds in turn. */
-const occurrences = (spellings: Matcher, text: string): Effect.Effect<ReadonlyArray<number>> => {
+export const occurrences = (spellings: Matcher, text: string): Effect.Effect<ReadonlyArray<number>> => {
   const bounds: Array<number> = []
   const add = (from: number, to: number): void => {
     let start = from
@@ -48,11 +48,8 @@ export interface Scrubbed {
 /** Replaces values in texts of bytes. Returns null for a text that holds a value in an encoding that is not replaced. */
 export type Scrub = (text: string) => Effect.Effect<Scrubbed | null>
 
-/**
- * Makes the scrub of values: replaces their spellings in a text of bytes. A text cannot be scrubbed if it holds a value in an
- * encoding, or in an encoding of an encoding, that is not replaced.
- */
-export const makeScrub = Effect.fnUntraced(function* (values: ReadonlyArray<string>) {
+/** Matchers of the spellings that are replaced, and of the values as they are. */
+export const matchersOf = Effect.fnUntraced(function* (values: ReadonlyArray<string>) {
   const spellings = (yield* forEachInSlices(values, (one) => Effect.sync(() => spellingsOf(one)))).flat()
   const textsOf = (wanted: boolean) => [
     ...new Set(spellings.filter((one) => one.isBase64 === wanted).map(({ text }) => text))
@@ -62,6 +59,15 @@ export const makeScrub = Effect.fnUntraced(function* (values: ReadonlyArray<stri
     { kind: base64, texts: textsOf(true) }
   ])
   const exact = yield* makeMatcher([{ kind: plain, texts: values.map(bytesAsText) }])
+  return { exact, replaced } as const
+})
+
+/**
+ * Makes the scrub of values: replaces their spellings in a text of bytes. A text cannot be scrubbed if it holds a value in an
+ * encoding, or in an encoding of an encoding, that is not replaced.
+ */
+export const makeScrub = Effect.fnUntraced(function* (values: ReadonlyArray<string>) {
+  const { exact, replaced } = yield* matchersOf(values)
   const scrub: Scrub = (text) =>
     Effect.gen(function* () {
       const bounds = yield* occurrences(replaced, text)

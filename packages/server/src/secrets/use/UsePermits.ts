@@ -193,9 +193,9 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
       return rules
         .filter(({ terms }) => terms.accounts.includes(account) && isLive(terms, timestamp(millis)))
         .map(({ row, terms }): Use => {
-          const { approval, expires_at, hosts, max_kib, methods, paths, response } = terms
+          const { approval, expires_at, hosts, max_kib, methods, paths, place, response } = terms
           const left = leftOf(row, terms, millis)
-          return { key: row.key, hosts, methods, paths, response, max_kib, approval, ...left, expires_at }
+          return { key: row.key, hosts, methods, paths, response, max_kib, approval, ...left, expires_at, place }
         })
     })
 
