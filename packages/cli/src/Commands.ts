@@ -50,7 +50,7 @@ export const tree: Tree = treeOf({
   description: "Keeps secrets, and gives them to the programs that need them",
   begin: [
     { name: "coffer init", text: "Log in; choose what to use here" },
-    { name: "coffer set API_KEY=…", text: "Store a secret" },
+    { name: "coffer set API_KEY", text: "Store a secret" },
     { name: "coffer run -- npm start", text: "Run a program with the secrets" }
   ],
   old: [approvalCommand],

@@ -4,6 +4,7 @@ import type { PlainListed } from "@coffer/client/internal/SecretRecords"
 import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { isConfigured } from "../grammar/Configured.js"
 import { wideSpec } from "../grammar/Place.js"
 import { optionalPlace } from "../grammar/PlaceForm.js"
 import { flag } from "../grammar/Specs.js"
@@ -36,7 +37,8 @@ export const listKeys = Effect.fnUntraced(function* (exchange: Exchange, path: E
   const isAnyDue = secrets.data.some(({ due_at }) => due_at !== undefined)
   const shown = { ...columns, ...(isAnyDue && due) }
   const place = `${path.org_name}/${path.project_name}/${path.env_name}`
-  return listView(secrets, shown, `there are no secrets; store one with: coffer set KEY -e ${place}`, [
+  const where = secrets.data.length > 0 || (yield* isConfigured(path)) ? "" : ` -e ${place}`
+  return listView(secrets, shown, `there are no secrets; store one with: coffer set KEY${where}`, [
     "key",
     "version",
     "due"

@@ -78,6 +78,8 @@ describe("coffer ls", () => {
     await place.ok("env", "create", "blank")
     const { stderr: empty } = await place.home.coffer(["ls", "blank"])
     assert.strictEqual(empty, "coffer: there are no secrets; store one with: coffer set KEY -e acme/webshop/blank\n")
+    const configured = await place.home.coffer(["ls"], { env: { SERVICE_ENV: "blank" } })
+    assert.strictEqual(configured.stderr, "coffer: there are no secrets; store one with: coffer set KEY\n")
     const both = await place.home.coffer(["ls", "prod", "-e", "dev"])
     assert.deepStrictEqual(both, {
       code: 2,

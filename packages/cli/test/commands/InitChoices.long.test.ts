@@ -174,7 +174,7 @@ describe("init at a terminal without a session", () => {
   const terminalIn = () => {
     const home = new TestHome(place.server.url)
     const terminal = new Terminal(home, [node, client, "init"], { cwd: home.folder })
-    return { home, terminal, question: `There is no session at ${place.server.url}. Log in now? [Y/n] ` }
+    return { home, terminal, question: `You are not logged in to ${place.server.url}. Log in now? [Y/n] ` }
   }
 
   it("logs in on Enter, and goes on", async () => {

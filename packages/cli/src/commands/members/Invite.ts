@@ -202,6 +202,10 @@ export const invite = atOrg("invite", {
       if (email === undefined)
         return yield* inviteFile({ call, exchange }, path, sourceOf(file ?? "-"), { role, dryRun }, json)
       const member = yield* call("members", (api) => api.invite({ path, payload: { email, ...defined({ role }) } }))
-      return doneView(`${member.email} is now ${member.role} of ${path.org_name}`, member)
+      const invited = `${member.email} is invited to ${path.org_name} as ${member.role}`
+      // Other roles give access by themselves.
+      const needsRule = member.role === "member" || member.role === "developer"
+      const next = needsRule ? `; no rule gives access yet: coffer acl grant ${member.email} PLACE read` : ""
+      return doneView(invited + next, member)
     })
 })

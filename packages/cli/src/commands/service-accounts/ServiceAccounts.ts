@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { defined } from "@coffer/domain/base/Defined"
 import { atOrg, group, wide, yes } from "../../grammar/Command.js"
+import { isConfigured } from "../../grammar/Configured.js"
 import { argument, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
-import { loadSettings } from "@coffer/client/internal/Settings"
 import { accountPlace, keyTerms } from "./AccountOptions.js"
 import { accountId, NameOrId } from "../../subjects/Subjects.js"
 import { note, printJson, write } from "../../terminal/Print.js"
@@ -115,7 +115,7 @@ const create = atOrg("create", {
       const { api_key, ...made } = yield* call("serviceAccounts", (api) => api.create({ path, payload }))
       const where = project === null ? "PLACE" : `${project}/${at.env?.split("/").at(-1) ?? "ENV"}`
       // Without its options, the next command line finds the organization that this directory is tied to.
-      const isTied = (yield* loadSettings({})).find("org")?.text === path.org_name
+      const isTied = yield* isConfigured(path)
       const grant = `coffer acl grant account:${made.name} ${where} read${isTied ? "" : ` --org ${path.org_name}`}`
       const sentence = `service account ${made.name} created in ${path.org_name}; give it access with: ${grant}`
       const lines = use && { lines: stepsFor(use.program, use) }

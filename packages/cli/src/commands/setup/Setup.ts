@@ -76,7 +76,7 @@ const offerLogin = Effect.fnUntraced(function* (server: ServerUrl) {
     Effect.as(false),
     Effect.catchAll(({ _tag }) => Effect.succeed(_tag === "NotAuthenticated"))
   )
-  if (!isMissing || !(yield* agreesByEnter(`There is no session at ${server.origin}. Log in now?`))) return
+  if (!isMissing || !(yield* agreesByEnter(`You are not logged in to ${server.origin}. Log in now?`))) return
   yield* Effect.catchAll(loginAnyhow(server, false), (failure) => note(`not logged in: ${describe(failure).sentence}`))
 })
 
@@ -144,6 +144,9 @@ const init = command("init", {
       yield* trustOrigin(server.origin)
       yield* printLine(`wrote ${path}`)
       yield* noteMissing({ org, project, env })
+      if (env !== undefined && (yield* canAsk)) {
+        yield* note("next: coffer set KEY stores a secret, and coffer run -- COMMAND gives all to a program")
+      }
       if (keys.length > 0) yield* trustServiceFile(path, source, [passesOn(keys)])
     })
 })
