@@ -309,6 +309,47 @@ export interface Contract {
       Denied | "BackupFailed" | "BackupsDisabled" | "Conflict" | "Reauthenticate"
     >
   }
+  readonly connections: {
+    /** List the connections of an environment. */
+    readonly list: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name"> }],
+      List<Connection>,
+      Denied
+    >
+    /** Let the server log in to a database. */
+    readonly create: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{
+            name: string
+            kind?: "postgres"
+            host: string
+            port?: number
+            database: string
+            tls?: "verify-full" | "verify-ca" | "require"
+            ca?: string
+            user: string
+            password_key: string
+          }>
+        }
+      ],
+      Connection,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
+    /** Remove a connection. */
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "connection_name"> }],
+      void,
+      Denied | Voted | "Conflict" | "LimitExceeded"
+    >
+    /** Try a connection. */
+    readonly test: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "connection_name"> }],
+      ConnectionTest,
+      Denied | "RateLimited"
+    >
+  }
   readonly declared: {
     /** List the keys that a project declares. */
     readonly list: Endpoint<[request: { path: Path<"org_name" | "project_name"> }], List<DeclaredKey>, Denied>
@@ -1648,6 +1689,9 @@ export type AuditAction =
   | "use_rule.create"
   | "use_rule.update"
   | "use_rule.delete"
+  | "connection.create"
+  | "connection.delete"
+  | "connection.test"
   | "approval.request"
   | "approval.approve"
   | "approval.refuse"
@@ -1850,6 +1894,28 @@ export type CompactMatrix = Readonly<{
 export type CompactRow = Readonly<{ key: string; cells: ReadonlyArray<ReadonlyArray<Int | null> | null> }>
 
 export type Conditions = Readonly<Record<string, string>>
+
+export type Connection = Readonly<{
+  name: string
+  kind: "postgres"
+  host: string
+  port: number
+  database: string
+  tls: "verify-full" | "verify-ca" | "require"
+  ca: string | null
+  user: string
+  password_key: string
+  created_by: string
+  created_at: Timestamp
+}>
+
+export type ConnectionTest = Readonly<{
+  ok: boolean
+  problem: string | null
+  version: string | null
+  may_create: boolean
+  may_change: boolean
+}>
 
 export type Count = number
 
@@ -2372,6 +2438,7 @@ export type ResourceType =
   | "federation"
   | "webhook"
   | "use_rule"
+  | "connection"
   | "approval"
   | "protection"
   | "request"
@@ -2458,7 +2525,13 @@ export type SentCounts = Readonly<{
   fields?: ArchivedFieldCounts
 }>
 
-export type ServerFacts = Readonly<{ uses: boolean; backups: boolean; org_creation: OrgCreation; trash_days?: Count }>
+export type ServerFacts = Readonly<{
+  uses: boolean
+  renewal?: boolean
+  backups: boolean
+  org_creation: OrgCreation
+  trash_days?: Count
+}>
 
 export type ServerSetting = Readonly<{ variable: string; value: string | null; source: string; group?: string }>
 

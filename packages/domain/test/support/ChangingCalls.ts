@@ -12,6 +12,7 @@ export const loginReasons = {
 
 /** Why a call makes no record of archives. */
 export const archiveReasons = {
+  connections: "a connection reaches a network that another server may not have",
   archives: "it makes or takes an archive",
   delegations: "a delegation belongs to a person",
   deliveries: "deliveries stay behind",
@@ -57,6 +58,9 @@ auth.verify                         never begins   adds                         
 backups.create                      always         adds                           none server
 backups.drill                       always         adds                           none server
 backups.restore                     always         adds                           none server
+connections.create                  always         absent                         none connections
+connections.delete                  never ends     absent                         -
+connections.test                    never sends    absent                         none nothing
 declared.delete                     never secrets  asks                           -
 declared.set                        never secrets  undone declared.set            record
 delegations.create                  always         undone delegations.revoke      none delegations

@@ -28,6 +28,7 @@ import { auditArchives } from "./migrations/0051_audit_archives.js"
 import { providerGroups } from "./migrations/0052_provider_groups.js"
 import { waitingRequests } from "./migrations/0053_waiting_requests.js"
 import { delegationEnvironments } from "./migrations/0054_delegation_environments.js"
+import { connections } from "./migrations/0055_connections.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -61,5 +62,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   auditArchives,
   providerGroups,
   waitingRequests,
-  delegationEnvironments
+  delegationEnvironments,
+  connections
 ]
