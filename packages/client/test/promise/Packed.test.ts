@@ -4,6 +4,7 @@ import {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   realpathSync,
   rmSync,
@@ -137,6 +138,26 @@ describe("the promise client as it is installed", { timeout: 120_000 }, () => {
     assert.match(types?.fileName ?? "", kind)
   })
 
+  it("has a module without Node's own for browsers and Workers, at each of its addresses", () => {
+    const at = join(folder, "node_modules/@coffer/client")
+    const manifest = JSON.parse(readFileSync(join(at, "package.json"), "utf8"))
+    const exported: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = Object.entries(
+      manifest.exports
+    )
+    assert.includeMembers(
+      exported.map(([path]) => path),
+      [".", "./promise", "./promise/testing", "./testing"]
+    )
+    for (const [path, conditions] of exported) {
+      // The first condition that fits is taken.
+      assert.strictEqual(Object.keys(conditions)[0], "workerd")
+      for (const condition of ["browser", "worker", "workerd", "edge-light"]) {
+        const file = conditions[condition] ?? assert.fail(`${path} has nothing for ${condition}`)
+        assert.notMatch(readFileSync(join(at, file), "utf8"), /node:|require\(|import /, `${path} for ${condition}`)
+      }
+    }
+  })
+
   it("says in a browser and in a Worker where it runs", async () => {
     const source = join(folder, "page.mjs")
     writeFileSync(source, `import { connect } from "@coffer/client/promise"\nconsole.log(connect)\n`)
@@ -147,6 +168,7 @@ describe("the promise client as it is installed", { timeout: 120_000 }, () => {
       })
       const text = outputFiles[0]?.text ?? ""
       assert.include(text, "it runs on Node, Bun and Deno")
+      assert.notInclude(text, "node:")
       assert.isBelow(text.length, 3_000)
     }
     for (const file of ["page.mjs", "page.cjs"]) {
