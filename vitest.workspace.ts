@@ -59,7 +59,7 @@ const onBothInLongTier = [
   "groups/{Groups,LoginGroups,LoginSteps}",
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
-  "mcp/Door",
+  "mcp/{Door,Oauth}",
   "members/{Consent,Departures,Invitations}",
   "observability/Usage",
   "model/Races",

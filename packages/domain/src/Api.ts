@@ -7,7 +7,7 @@ import { ApprovalsApi } from "./api/ApprovalsApi.js"
 import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
 import { BackupsApi } from "./api/BackupsApi.js"
-import { ConnectionsApi } from "./api/ConnectionsApi.js"
+import { ConsentsApi } from "./api/ConsentsApi.js"
 import { DeclaredApi } from "./api/DeclaredApi.js"
 import { DelegationsApi } from "./api/DelegationsApi.js"
 import { DuesApi } from "./api/DuesApi.js"
@@ -59,6 +59,7 @@ const withoutToolkitError = (node: unknown): unknown => {
 export class Api extends AnyApi.add(AuthApi)
   .add(PasskeysApi)
   .add(DelegationsApi)
+  .add(ConsentsApi)
   .add(OrganizationsApi)
   .add(ExportsApi)
   .add(ImportsApi)
@@ -77,7 +78,6 @@ export class Api extends AnyApi.add(AuthApi)
   .add(FederationsApi)
   .add(UseRulesApi)
   .add(UseApi)
-  .add(ConnectionsApi)
   .add(ApprovalsApi)
   .add(ProtectionsApi)
   .add(PreviewsApi)

@@ -15,6 +15,7 @@ import { ExportsHttp, ImportsHttp } from "./edges/archives/Http.js"
 import { AuditHttp } from "./edges/trail/Http.js"
 import { AuthHttp } from "./directory/AuthHttp.js"
 import { PasskeysHttp } from "./directory/passkeys/Http.js"
+import { ConsentsHttp } from "./directory/connections/Http.js"
 import { DelegationsHttp } from "./directory/delegations/Http.js"
 import { AuthenticationLive } from "./access/caller/Authenticator.js"
 import { SuperadminsLive } from "./directory/login/Superadmins.js"
@@ -54,7 +55,6 @@ import { MembersHttp } from "./directory/members/Http.js"
 import { MetricsLive } from "./operations/metrics/MetricsServer.js"
 import { OrganizationsHttp } from "./directory/organizations/Http.js"
 import { PagesLive } from "./edges/pages/Http.js"
-import { ConnectionsHttp } from "./secrets/connections/Http.js"
 import { DeclaredHttp } from "./secrets/declared/Http.js"
 import { ProjectsHttp } from "./directory/projects/Http.js"
 import { SecretsHttp } from "./secrets/services/Http.js"
@@ -71,6 +71,7 @@ import { VaultApi } from "./http/vault/Contract.js"
 import { PreviewsHttp } from "./directory/previews/Http.js"
 import { ProtectionsHttp, RequestsHttp } from "./directory/requests/Http.js"
 import { VaultLive } from "./edges/vault/Http.js"
+import { OauthLive } from "./edges/oauth/Http.js"
 import { McpLive } from "./edges/mcp/Http.js"
 import { InProcessLive } from "./http/InProcess.js"
 import { McpApi } from "./http/mcp/McpContract.js"
@@ -82,6 +83,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     AuthHttp,
     PasskeysHttp,
     DelegationsHttp,
+    ConsentsHttp,
     OrganizationsHttp,
     ExportsHttp,
     ImportsHttp,
@@ -100,7 +102,6 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     FederationsHttp,
     UseRulesHttp,
     UseHttp,
-    ConnectionsHttp,
     ApprovalsHttp,
     ProtectionsHttp,
     PreviewsHttp,
@@ -175,6 +176,7 @@ const pages = Layer.mergeAll(
   ConsoleLive,
   DocumentPagesLive,
   McpLive,
+  OauthLive,
   PagesLive,
   SecurityTextLive,
   VaultLive

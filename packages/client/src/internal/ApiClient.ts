@@ -50,6 +50,11 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
       HttpApiClient.group(AnyApi.add(DelegationsApi), { ...options, group: "delegations" })
     )
   ),
+  consents: once(() =>
+    import("@coffer/domain/api/ConsentsApi").then(({ ConsentsApi }) =>
+      HttpApiClient.group(AnyApi.add(ConsentsApi), { ...options, group: "consents" })
+    )
+  ),
   organizations: once(() =>
     import("@coffer/domain/api/OrganizationsApi").then(({ OrganizationsApi }) =>
       HttpApiClient.group(AnyApi.add(OrganizationsApi), { ...options, group: "organizations" })
@@ -108,11 +113,6 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
   overview: once(() =>
     import("@coffer/domain/api/OverviewApi").then(({ OverviewApi }) =>
       HttpApiClient.group(AnyApi.add(OverviewApi), { ...options, group: "overview" })
-    )
-  ),
-  connections: once(() =>
-    import("@coffer/domain/api/ConnectionsApi").then(({ ConnectionsApi }) =>
-      HttpApiClient.group(AnyApi.add(ConnectionsApi), { ...options, group: "connections" })
     )
   ),
   acl: once(() =>

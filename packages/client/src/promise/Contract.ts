@@ -309,45 +309,32 @@ export interface Contract {
       Denied | "BackupFailed" | "BackupsDisabled" | "Conflict" | "Reauthenticate"
     >
   }
-  readonly connections: {
-    /** List the connections of an environment. */
-    readonly list: Endpoint<
-      [request: { path: Path<"org_name" | "project_name" | "env_name"> }],
-      List<Connection>,
-      Denied
+  readonly consents: {
+    /** Read the request of a program for a part of one's rights. */
+    readonly review: Endpoint<
+      [request: { payload: Readonly<{ request: string }> }],
+      AuthorizationRequest,
+      Denied | "RateLimited"
     >
-    /** Let the server log in to a database. */
+    /** Grant a program a part of one's rights. */
     readonly create: Endpoint<
       [
         request: {
-          path: Path<"org_name" | "project_name" | "env_name">
           payload: Readonly<{
-            name: string
-            kind?: "postgres"
-            host: string
-            port?: number
-            database: string
-            tls?: "verify-full" | "verify-ca" | "require"
-            ca?: string
-            user: string
-            password_key: string
+            request: string
+            org: string
+            project: string
+            env: string
+            also?: ReadonlyArray<DelegatedEnvironment>
+            permission: "use" | "read" | "write"
+            keys?: ReadonlyArray<string>
+            reveal: boolean
+            expires_in: number
           }>
         }
       ],
-      Connection,
-      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
-    >
-    /** Remove a connection. */
-    readonly delete: Endpoint<
-      [request: { path: Path<"org_name" | "project_name" | "env_name" | "connection_name"> }],
-      void,
-      Denied | Voted | "Conflict" | "LimitExceeded"
-    >
-    /** Try a connection. */
-    readonly test: Endpoint<
-      [request: { path: Path<"org_name" | "project_name" | "env_name" | "connection_name"> }],
-      ConnectionTest,
-      Denied | "RateLimited"
+      Consent,
+      Denied | "LimitExceeded" | "RateLimited" | "Reauthenticate"
     >
   }
   readonly declared: {
@@ -1624,6 +1611,8 @@ export type ArchivedWebhook = Readonly<{
   enabled: boolean
 }>
 
+export type AskingProgram = Readonly<{ name: string; host?: string }>
+
 export type AssertionOptions = Readonly<{
   challenge: string
   timeout: Count
@@ -1689,9 +1678,6 @@ export type AuditAction =
   | "use_rule.create"
   | "use_rule.update"
   | "use_rule.delete"
-  | "connection.create"
-  | "connection.delete"
-  | "connection.test"
   | "approval.request"
   | "approval.approve"
   | "approval.refuse"
@@ -1792,6 +1778,16 @@ export type AuditVerification = Readonly<{
   archived?: Count
   missing?: ReadonlyArray<string>
   first_invalid_log?: Count
+}>
+
+export type AuthorizationRequest = Readonly<{
+  program: AskingProgram
+  answer_to: string
+  is_local: boolean
+  permission: "use" | "read" | "write"
+  reveal: boolean
+  problem?: string
+  refuse_to: string
 }>
 
 export type Backup = Readonly<{
@@ -1895,27 +1891,7 @@ export type CompactRow = Readonly<{ key: string; cells: ReadonlyArray<ReadonlyAr
 
 export type Conditions = Readonly<Record<string, string>>
 
-export type Connection = Readonly<{
-  name: string
-  kind: "postgres"
-  host: string
-  port: number
-  database: string
-  tls: "verify-full" | "verify-ca" | "require"
-  ca: string | null
-  user: string
-  password_key: string
-  created_by: string
-  created_at: Timestamp
-}>
-
-export type ConnectionTest = Readonly<{
-  ok: boolean
-  problem: string | null
-  version: string | null
-  may_create: boolean
-  may_change: boolean
-}>
+export type Consent = Readonly<{ continue_to: string }>
 
 export type Count = number
 
@@ -1956,6 +1932,7 @@ export type Delegation = Readonly<{
   reveal: boolean
   keys?: ReadonlyArray<string>
   expires_at: Timestamp
+  program?: AskingProgram
   created_at: Timestamp
   last_used_at: Timestamp | null
 }>
@@ -2224,6 +2201,7 @@ export type NewDelegation = Readonly<{
   reveal: boolean
   keys?: ReadonlyArray<string>
   expires_at: Timestamp
+  program?: AskingProgram
   created_at: Timestamp
   last_used_at: Timestamp | null
   token: string
@@ -2438,7 +2416,6 @@ export type ResourceType =
   | "federation"
   | "webhook"
   | "use_rule"
-  | "connection"
   | "approval"
   | "protection"
   | "request"
@@ -2525,13 +2502,7 @@ export type SentCounts = Readonly<{
   fields?: ArchivedFieldCounts
 }>
 
-export type ServerFacts = Readonly<{
-  uses: boolean
-  renewal?: boolean
-  backups: boolean
-  org_creation: OrgCreation
-  trash_days?: Count
-}>
+export type ServerFacts = Readonly<{ uses: boolean; backups: boolean; org_creation: OrgCreation; trash_days?: Count }>
 
 export type ServerSetting = Readonly<{ variable: string; value: string | null; source: string; group?: string }>
 

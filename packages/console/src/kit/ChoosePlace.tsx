@@ -38,9 +38,9 @@ const readProjects = (org: OrgName) =>
     ({ data }): NamesOf<ProjectName> => ({ of: org, names: data.map(({ name }) => name) })
   )
 
-/** An environment of an organization's projects. The first ones are chosen. */
-export const usePlaceChoice = (org: OrgName): PlaceChoice => {
-  const projectName = useSignal<ProjectName | null>(null)
+/** An environment of an organization's projects. The first ones are chosen, or else a project of before. */
+export const usePlaceChoice = (org: OrgName, before: ProjectName | null = null): PlaceChoice => {
+  const projectName = useSignal(before)
   const envName = useSignal<EnvName | null>(null)
   const projects = useLoad(org, () => readProjects(org))
   const projectNames = namesFor(projects, org)

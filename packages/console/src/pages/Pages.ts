@@ -11,6 +11,7 @@ import {
   type IconNode,
   Inbox,
   KeyRound,
+  Plug,
   ScrollText,
   Server,
   Settings,
@@ -30,6 +31,8 @@ export interface PageRow<At extends Place["at"]> {
   readonly icon: IconNode
   /** The permission that the page requires. Without it, the navigation shows the page greyed out, with the reason. */
   readonly need?: Action | "superadmin"
+  /** Whether programs open it, so that the navigation does not have it. */
+  readonly isForPrograms?: true
   readonly load: () => Promise<{ readonly Page: ComponentType<PageProps<At>> }>
 }
 
@@ -38,6 +41,13 @@ export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> }
   server: [
     { page: "", title: "Organizations", icon: Building2, load: () => import("./organizations/Page.js") },
     { page: "account", title: "My account", icon: CircleUser, load: () => import("./account/Page.js") },
+    {
+      page: "authorize",
+      title: "Connect a program",
+      icon: Plug,
+      isForPrograms: true,
+      load: () => import("./authorize/Page.js")
+    },
     { page: "users", title: "People", icon: Users, need: "superadmin", load: () => import("./users/Page.js") },
     { page: "server", title: "Server", icon: Server, need: "superadmin", load: () => import("./server/Page.js") },
     {

@@ -7,7 +7,9 @@ import { type PageRow, pages } from "./Pages.js"
 /** The pages of a place that are shown to the person. */
 export const shownPages = <At extends Place["at"]>(at: At): ReadonlyArray<PageRow<At>> => {
   const rows: ReadonlyArray<PageRow<At>> = pages[at]
-  return rows.filter(({ need }) => need !== "superadmin" || me.value?.is_superadmin === true)
+  return rows.filter(
+    ({ isForPrograms, need }) => isForPrograms !== true && (need !== "superadmin" || me.value?.is_superadmin === true)
+  )
 }
 
 /** The right that is missing for a page, in words; null if none is. */

@@ -1,5 +1,10 @@
 /** The names of what the console stores in the browser. */
-export const storedNames = { theme: "coffer-theme", firstRun: "coffer-first-run", visited: "coffer-visited" } as const
+export const storedNames = {
+  theme: "coffer-theme",
+  firstRun: "coffer-first-run",
+  visited: "coffer-visited",
+  consents: "coffer-consents"
+} as const
 
 /** Returns a text that was stored in this browser, which may let the page store nothing. */
 export const storedText = (name: string): string | null => {

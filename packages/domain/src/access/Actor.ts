@@ -72,6 +72,8 @@ export interface Delegated {
   readonly reveal: boolean
   /** The only keys that it may name; null: all. */
   readonly keys: ReadonlySet<SecretKey> | null
+  /** Whether a program got it by OAuth, and can ask the person for more. */
+  readonly isConnected: boolean
   /** Whether the person is a superadmin, whose rights in organizations it may need. */
   readonly ofSuperadmin: boolean
   readonly createdAt: string

@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import {
   accountNameForm,
-  connectionNameForm,
   groupNameForm,
   envNameForm,
   federationNameForm,
@@ -11,7 +10,6 @@ import {
   loginCodeLength,
   orgNameForm,
   projectNameForm,
-  rotationNameForm,
   secretKeyForm
 } from "./NameForms.js"
 import { withJsonSchema } from "./Schemas.js"
@@ -38,12 +36,6 @@ export type EnvName = typeof EnvName.Type
 
 export const FederationName = name("FederationName", federationNameForm, "federation", "github")
 export type FederationName = typeof FederationName.Type
-
-export const ConnectionName = name("ConnectionName", connectionNameForm, "connection", "shop-db")
-export type ConnectionName = typeof ConnectionName.Type
-
-export const RotationName = name("RotationName", rotationNameForm, "rotation", "shop-app")
-export type RotationName = typeof RotationName.Type
 
 export const SecretKey = Schema.String.pipe(
   Schema.pattern(secretKeyForm.pattern, {

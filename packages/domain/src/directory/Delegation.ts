@@ -3,6 +3,7 @@ import { DelegationId } from "../base/Ids.js"
 import { withMessage } from "../base/Message.js"
 import { delegationNameForm, secretKeyForm } from "../base/NameForms.js"
 import { EnvName, OrgName, ProjectName, SecretKey } from "../base/Names.js"
+import { AskingProgram } from "./AskingProgram.js"
 import { body, boundedArray, createdAt, extensibleEnum, field, optional, Timestamp } from "../base/Schemas.js"
 
 /** In ascending order. `admin` is never delegated. */
@@ -110,6 +111,7 @@ export type OwnDelegation = typeof OwnDelegation.Type
 
 const listed = {
   ...fields,
+  program: optional(AskingProgram, "the program that asked for it by OAuth; absent: the person made it"),
   created_at: createdAt,
   last_used_at: field(Schema.NullOr(Timestamp), "time of the last use, to about a minute; null: never", null)
 }

@@ -67,6 +67,8 @@ interface ApiErrorProps {
   readonly retryAfter?: number
   /** The `Allow` header. Set by the server only. */
   readonly allow?: string
+  /** The scope of OAuth with which the caller's program could do it (RFC 6750, section 3.1). Set by the server only. */
+  readonly scope?: string
 }
 
 interface TaggedInstance<Tag extends string> extends YieldableError, ApiErrorProps {
@@ -109,7 +111,8 @@ export const ApiError =
     } = Schema.TaggedError<TaggedInstance<Tag>>(`coffer/${tag}`)(tag, {
       message: Schema.String,
       retryAfter: Schema.optionalWith(Schema.Number, { exact: true }),
-      allow: Schema.optionalWith(Schema.String, { exact: true })
+      allow: Schema.optionalWith(Schema.String, { exact: true }),
+      scope: Schema.optionalWith(Schema.String, { exact: true })
     })
     const EnvelopeOf = Schema.Struct({
       error: field(

@@ -2,6 +2,7 @@
 export const loginReasons = {
   begins: "nobody is known yet",
   proves: "it is how a session is proven",
+  shows: "it reads what a program asks for, and changes nothing",
   ends: "it takes a right or a credential away, and whoever stops a leak must not be held up",
   secrets: "it is daily work with secrets: their values change, and nobody's rights do",
   empty: "a new place or group is empty, and its name gives nobody a right",
@@ -12,7 +13,6 @@ export const loginReasons = {
 
 /** Why a call makes no record of archives. */
 export const archiveReasons = {
-  connections: "a connection reaches a network that another server may not have",
   archives: "it makes or takes an archive",
   delegations: "a delegation belongs to a person",
   deliveries: "deliveries stay behind",
@@ -58,9 +58,8 @@ auth.verify                         never begins   adds                         
 backups.create                      always         adds                           none server
 backups.drill                       always         adds                           none server
 backups.restore                     always         adds                           none server
-connections.create                  always         absent                         none connections
-connections.delete                  never ends     absent                         -
-connections.test                    never sends    absent                         none nothing
+consents.create                     always         undone delegations.revoke      none delegations
+consents.review                     never shows    adds                           none nothing
 declared.delete                     never secrets  asks                           -
 declared.set                        never secrets  undone declared.set            record
 delegations.create                  always         undone delegations.revoke      none delegations

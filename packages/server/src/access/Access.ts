@@ -25,7 +25,7 @@ import { Mailer } from "../base/mail/Mailer.js"
 import { withService } from "../base/WithService.js"
 import { RequestInfo } from "../base/RequestInfo.js"
 import type { Extent, FoundPlace, Named, PlaceNames } from "./place/PlaceRow.js"
-import { beyondDelegation, decide, type Decision, explain, type Grant } from "./place/Decisions.js"
+import { beyondDelegation, decide, type Decision, explain, type Grant, widerScope } from "./place/Decisions.js"
 import { makeServerRights } from "./ServerPlace.js"
 import type { NamedPlace } from "./place/FreedNames.js"
 import { type Changing, type Guarded, makeGate } from "./gate/Gate.js"
@@ -198,7 +198,15 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         const missing = beyondDelegation(delegation, action, names, path.key)
         if (missing !== null) {
           const asked = [org_name, project_name, env_name, path.key].filter(Predicate.isString).join("/")
-          return refuseDelegation(actor, delegation, action, missing, asked)
+          const refused = (scope?: string) => refuseDelegation(actor, delegation, action, missing, asked, scope)
+          const scope = widerScope(delegation, action, names, path.key)
+          if (scope === null) return refused()
+          return Effect.flatMap(find(caller, { org: org_name, project: project_name, env: env_name }), (found) => {
+            if (found === null || !mayKnow(actor, found)) return refused()
+            const { grants, role } = found
+            const person = { ...subjectOf({ actor, grants, role }), delegation: null }
+            return refused(decide(action, person, names).allowed ? scope : undefined)
+          })
         }
       }
       return Effect.flatMap(

@@ -10,6 +10,7 @@ import { backups, type BackupSettings } from "./config/BackupSettings.js"
 import { database, type DatabaseSettings } from "./config/DatabaseSettings.js"
 import {
   address,
+  clientHost,
   contact,
   domain,
   email,
@@ -55,6 +56,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly mcp: boolean
   /** The origins of web pages that may call /mcp. */
   readonly mcpOrigins: ReadonlyArray<string>
+  /** The hosts of programs that may ask people for a part of their rights: `*`, names, or `*.example.com`. */
+  readonly oauthClients: ReadonlyArray<string>
   /** URIs for who finds a security problem; empty: the server names none. */
   readonly securityContacts: ReadonlyArray<string>
   readonly corsAllowedOrigins: ReadonlyArray<string>
@@ -151,6 +154,7 @@ export const loadConfig = (
         vaultApi: settings.withDefault("SERVICE_VAULT_API", word({ 0: false, 1: true }), false),
         mcp: settings.withDefault("SERVICE_MCP", word({ off: false, on: true }), true),
         mcpOrigins: settings.withDefault("SERVICE_MCP_ORIGINS", listOf(origin), []),
+        oauthClients: settings.withDefault("SERVICE_OAUTH_CLIENTS", listOf(clientHost), ["*"]),
         securityContacts: settings.withDefault("SERVICE_SECURITY_CONTACT", listOf(contact), []),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
         backups: backups(settings),

@@ -16,7 +16,8 @@ import { conditional } from "./Polled.js"
 import { smallResponse, tooManyResponses } from "./LargeResponses.js"
 import { type ErrorForm, errorResponse, toResponse, unrouted } from "./Failure.js"
 import { isVaultPath } from "./vault/Target.js"
-import { isMcpPath } from "./mcp/McpOrigins.js"
+import { isAgentPath, isMcpPath } from "./mcp/McpOrigins.js"
+import { mcpError } from "./mcp/McpErrors.js"
 import { vaultError } from "./vault/Errors.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { refusal } from "./RefusedRequest.js"
@@ -32,7 +33,7 @@ const clientGone = HttpServerResponse.empty({ status: 499 })
 const corsForMcp = (allowedOrigins: ReadonlyArray<string>) =>
   HttpMiddleware.cors({
     allowedOrigins,
-    allowedMethods: ["POST"],
+    allowedMethods: ["GET", "POST"],
     allowedHeaders: [
       "Authorization",
       "X-API-Key",
@@ -99,7 +100,11 @@ const withPreResponseHandlers = (
 export const BoundaryLive = HttpApiBuilder.middleware(
   Effect.gen(function* () {
     const settings = yield* ServerConfig
-    const { corsAllowedOrigins, mcpOrigins, tracing, vaultApi } = settings
+    const { corsAllowedOrigins, mcp, mcpOrigins, tracing, vaultApi } = settings
+    const formFor = (request: NodeRequest): ErrorForm => {
+      if (vaultApi && isVaultPath(request.url)) return vaultError
+      return mcp && isMcpPath(request.url) ? mcpError(settings, request) : toResponse
+    }
     const observe = yield* RequestObserver
     const log = yield* AccessLog
     const compress = makeCompression()
@@ -110,7 +115,7 @@ export const BoundaryLive = HttpApiBuilder.middleware(
       return Effect.flatMap(NodeRequest.current, (request) => {
         const { headers, info, sentMethod } = request
         const started = performance.now()
-        const form = vaultApi && isVaultPath(request.url) ? vaultError : toResponse
+        const form = formFor(request)
         const refused = refusal(request, settings)
         // The toolkit's type of methods has no others, so they cannot be left to its router.
         const routed: HttpApp.Default<MethodNotAllowed | NotFound> = HttpMethod.isHttpMethod(sentMethod)
@@ -118,7 +123,7 @@ export const BoundaryLive = HttpApiBuilder.middleware(
           : unrouted(sentMethod, request.url)
         const withCors = (app: typeof routed): typeof routed => {
           if (headers.origin === undefined) return app
-          if (isMcpPath(request.url)) return mcpOrigins.includes(headers.origin) ? mcpCors(app) : app
+          if (isAgentPath(request.url)) return mcpOrigins.includes(headers.origin) ? mcpCors(app) : app
           return hasCors ? cors(app) : app
         }
         const answered =

@@ -160,7 +160,11 @@ export const toResponse = (error: AnyApiError): HttpServerResponse.HttpServerRes
       headers: {
         ...(error.retryAfter !== undefined && { "retry-after": String(error.retryAfter) }),
         ...(error.allow !== undefined && { allow: error.allow }),
-        ...(error.status === 401 && { "www-authenticate": 'Bearer realm="coffer"' })
+        ...(error.status === 401 && { "www-authenticate": 'Bearer realm="coffer"' }),
+        // RFC 6750, section 3.1.
+        ...(error.scope !== undefined && {
+          "www-authenticate": `Bearer realm="coffer", error="insufficient_scope", scope="${error.scope}"`
+        })
       }
     }
   )

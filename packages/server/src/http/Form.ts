@@ -2,7 +2,7 @@ import { type AnyApiError, UnsupportedMediaType } from "@coffer/domain/errors/Er
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { sharedBounds } from "../base/SharedBounds.js"
-import { readBytes, type TooSlow } from "./Body.js"
+import { readBody, readBytes, type TooSlow } from "./Body.js"
 import { makeMemoryBudget } from "./MemoryBudget.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
@@ -30,3 +30,7 @@ export const readForm = (request: NodeRequest): Effect.Effect<Form, AnyApiError 
       return new Map([...fields].filter(([name]) => !repeated.has(name)))
     })
   })
+
+/** Reads a small JSON body of a stranger, whose memory the scope of the request holds. Fails as `readBody` does. */
+export const readSmallJson = (request: NodeRequest): Effect.Effect<unknown, AnyApiError | TooSlow, Scope.Scope> =>
+  Effect.flatMap(budget.scoped(request.info.ip ?? ""), (reserve) => readBody(request.source, limit, reserve))

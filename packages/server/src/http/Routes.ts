@@ -4,6 +4,7 @@ import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpMethod from "@effect/platform/HttpMethod"
 import * as FindMyWay from "find-my-way-ts"
+import { oauthPaths, resourceMetadataPath, serverMetadataPath } from "./mcp/Issuer.js"
 import { VaultApi } from "./vault/Contract.js"
 
 export const routerConfig = {
@@ -53,6 +54,16 @@ export const securityTextPath = "/.well-known/security.txt"
 /** A page of the documentation, such as `operations/restore` for a browser and `operations/restore.md` as a text. */
 export const documentPath = "/docs/*"
 
+/** The endpoints of OAuth for the hosts of agents. */
+const oauthRoutes: ReadonlyArray<Page> = [
+  ["GET", resourceMetadataPath],
+  ["GET", `${resourceMetadataPath}/mcp`],
+  ["GET", serverMetadataPath],
+  ["POST", oauthPaths.register],
+  ["POST", oauthPaths.token],
+  ["POST", oauthPaths.revoke]
+]
+
 /** The pages for browsers, which are not part of the contract. */
 const routes = routesOf(Api, [
   ["GET", "/"],
@@ -64,6 +75,7 @@ const routes = routesOf(Api, [
   ["GET", "/login/provider"],
   ["GET", "/api/auth/oidc/callback"],
   ["POST", "/mcp"],
+  ...oauthRoutes,
   ["GET", securityTextPath],
   ["GET", documentPath]
 ])

@@ -79,7 +79,6 @@ const changes: ReadonlyArray<Change> = [
   { fact: "use rules, due dates and notes", found: "nothing", sql: "DELETE FROM secret_dues" },
   { fact: "protections, requests and votes", found: "nothing", sql: "UPDATE environments SET protected = 0" },
   { fact: "protections, requests and votes", found: "nothing", sql: "DELETE FROM request_votes" },
-  { fact: "connections", found: "nothing", sql: "UPDATE connections SET host = 'x'" },
   { fact: "declared keys, previews and webhooks", found: "nothing", sql: "DELETE FROM declared_keys" },
   { fact: "what can be restored, and until when", found: "nothing", sql: "UPDATE trash SET restorable_until = 1" },
   {
@@ -109,7 +108,7 @@ const more: Readonly<Record<string, ReadonlyArray<string>>> = {
   "who may do what": [
     ...["members", "groups", "group_members", "group_mappings", "login_groups", "provider_groups", "acl_rules"],
     ...["service_accounts", "api_keys", "federations", "federation_keys", "federated_sessions"],
-    ...["delegations", "delegation_environments", "identities", "passkeys", "sessions"]
+    ...["delegations", "delegation_environments", "connections", "identities", "passkeys", "sessions"]
   ],
   "the index of the log": ["audit_actors", "audit_indexed", "audit_place_keys", "audit_postings", "audit_times"]
 }

@@ -51,8 +51,6 @@ export const parameters = [
   "group_name",
   "federation_id",
   "use_rule_id",
-  "connection_name",
-  "rotation_name",
   "approval_id",
   "request_id",
   "webhook_id",
@@ -119,15 +117,6 @@ export const useRuleBody = {
   accounts: ["bystander"] as const
 }
 
-/** A connection to a host that is nowhere. */
-export const connectionBody = {
-  name: "shop-db",
-  host: "db.invalid",
-  database: "shop",
-  user: "renewer",
-  password_key: "RENEWER"
-}
-
 /** The counts of an empty import. */
 const emptyCounts = { projects: 0, environments: 0, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
 
@@ -141,6 +130,27 @@ const envs = "/api/orgs/:org_name/projects/:project_name/envs"
 const secrets = `${envs}/:env_name/secrets`
 
 const inAWeek = () => new Date(Date.now() + 7 * 86_400_000).toISOString()
+
+/** The choice of a person for a program. */
+export const termsOf = ({
+  env_name,
+  org_name,
+  project_name
+}: Pick<Place, "env_name" | "org_name" | "project_name">) => ({
+  org: org_name,
+  project: project_name,
+  env: env_name,
+  permission: "read",
+  reveal: false,
+  expires_in: 3_600
+})
+
+/** The query of an authorization request. */
+export const queryOf = (publicUrl: string, client_id: string, redirect_uri: string): string =>
+  new URLSearchParams({
+    ...{ response_type: "code", client_id, redirect_uri, resource: `${publicUrl}/mcp` },
+    ...{ code_challenge: "A".repeat(43), code_challenge_method: "S256" }
+  }).toString()
 
 /** A sound request for each call that takes more than a path. */
 const asks: Readonly<Record<string, (about: About) => Ask>> = {
@@ -167,6 +177,13 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
       expires_in: 3_600
     }
   }),
+  "POST /api/auth/consents": ({ place }) => ({
+    body: {
+      ...termsOf(place),
+      request: queryOf("https://coffer.example.com", "unknown", "https://unknown.example.com")
+    }
+  }),
+  "POST /api/auth/consents/review": () => ({ body: { request: "" } }),
   "POST /api/orgs": ({ fresh }) => ({ body: { name: `org-${fresh}` } }),
   "POST /api/orgs/:org_name/exports": () => ({ body: {} }),
   "GET /api/orgs/:org_name/exports/:export_id/declared": ({ place }) => ({ query: { project: place.project_name } }),
@@ -203,9 +220,6 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${secrets}/:key/destroy`]: () => ({ body: { versions: [1] } }),
   [`POST ${secrets}/:key/use-rules`]: () => ({ body: useRuleBody }),
   [`PATCH ${secrets}/:key/use-rules/:use_rule_id`]: () => ({ body: { per_minute: 5 } }),
-  [`POST ${envs}/:env_name/connections`]: ({ fresh }) => ({
-    body: { ...connectionBody, name: `c-${fresh.toLowerCase().replaceAll("_", "-")}` }
-  }),
   [`POST ${envs}/:env_name/use`]: ({ place }) => ({
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
   }),

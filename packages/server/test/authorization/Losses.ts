@@ -12,7 +12,9 @@ import {
   parametersOf,
   type Parameter,
   pathOf,
-  type Place
+  type Place,
+  queryOf,
+  termsOf
 } from "./Contract.js"
 import { type Caller, restsOn, rootEmail, type Scene, type Staged } from "./Scene.js"
 import { endEnvironment } from "../previews/Support.js"
@@ -104,12 +106,12 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
   },
   "the delegating caller is put out of the organization": {
     statuses: [404],
-    concerns: ({ call }) => call === "POST /api/auth/delegations",
+    concerns: ({ call }) => ["POST /api/auth/delegations", "POST /api/auth/consents"].includes(call),
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/members/${scene.caller.id}`)
   },
   "the environment of the delegation is removed": {
     statuses: [404],
-    concerns: ({ path }) => path.includes("delegations"),
+    concerns: ({ path }) => path.includes("delegations") || path.endsWith("/consents"),
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod`)
   },
   "the caller is put out of the organization": {
@@ -153,8 +155,8 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
 /** These ask for no credential: there is nothing to take from whoever makes them. */
 const open = ["login", "verify", "device", "token", "federate"].map((call) => `POST /api/auth/${call}`)
 
-/** A read with a body: it changes nothing, and needs no turn among the changes. */
-const reading = ["POST /api/orgs/:org_name/service-accounts/:sa_id/federations/try"]
+/** Reads with a body: they change nothing, and need no turn among the changes. */
+const reading = ["POST /api/auth/consents/review", "POST /api/orgs/:org_name/service-accounts/:sa_id/federations/try"]
 
 /** This needs an other side, where `OtherSide` lets it go. */
 export const using = endpointOf("POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/use")
@@ -167,6 +169,11 @@ export const changing = endpoints
 /** Requests that change something, where the contract's own would not. */
 const bodiesOn = (server: Staged): Readonly<Record<string, (place: Place, caller: Caller) => unknown>> => ({
   "POST /api/auth/passkeys": (_, caller) => passkeysBy(server, caller).registration("phone"),
+  "POST /api/auth/consents": async (place, caller) => {
+    const callback = "http://127.0.0.1:33418/callback"
+    const { client_id } = await server.do(caller.headers, "POST", "/oauth/register", { redirect_uris: [callback] })
+    return { ...termsOf(place), request: queryOf(publicUrl, client_id, callback) }
+  },
   "POST /api/auth/passkeys/verify": async (_, caller) => {
     const { proof, register } = passkeysBy(server, caller)
     return proof((await register("phone")).device)

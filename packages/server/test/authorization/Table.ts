@@ -11,9 +11,10 @@ import {
   endpoints,
   type Place,
   requestOf,
-  connectionBody,
   useRuleBody,
-  webhookBody
+  webhookBody,
+  queryOf,
+  termsOf
 } from "./Contract.js"
 import { type Actor, actors, type Grid, grid, type Rule, rules } from "./Grid.js"
 import { type Account, type Caller, each, nobody, people, type Person, Service, subjectOf, word } from "./Service.js"
@@ -422,12 +423,6 @@ const ownUseRule = async (cell: Cell): Promise<Own> => {
   return { key: key ?? "", use_rule_id: id }
 }
 
-const ownConnection = async ({ fresh }: Cell): Promise<Own> => {
-  const connection_name = `own-${fresh.toLowerCase().replaceAll("_", "-")}`
-  await service.do(ada, "POST", `${prod}/connections`, { ...connectionBody, name: connection_name })
-  return { connection_name }
-}
-
 const ownDeclared = async ({ fresh }: Cell): Promise<Own> => {
   const key = `OWN_${fresh}`
   await service.do(ada, "PUT", `${acme}/projects/webshop/declared/${key}`, {})
@@ -461,6 +456,19 @@ const ownDelegation = async ({ caller, fresh }: Cell): Promise<Own> => {
   const scope = { org, project: "webshop", env: "prod", permission: "read", expires_in: 60 }
   return { delegation_id: (await service.do(caller, "POST", "/api/auth/delegations", { name: "own", ...scope })).id }
 }
+
+/** The query with which a program that has registered itself asks. */
+const ownRequest = async ({ caller }: Cell): Promise<string> => {
+  const callback = "http://127.0.0.1:33418/callback"
+  const { client_id } = await service.do(caller, "POST", "/oauth/register", { redirect_uris: [callback] })
+  return queryOf("http://localhost:7100", client_id, callback)
+}
+
+const ownReview = async (cell: Cell): Promise<Own> => ({ body: { request: await ownRequest(cell) } })
+
+const ownConsent = async (cell: Cell): Promise<Own> => ({
+  body: { ...termsOf(place), request: await ownRequest(cell) }
+})
 
 const nowhere = (): Promise<Own> =>
   Promise.resolve({ body: accessBody({ project_name: "webshop", env_name: "nowhere" }) })
@@ -544,6 +552,9 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/auth/delegations": row(201, delegators, "secret.list"),
   "GET /api/auth/delegations": row(200, delegating, "delegation.list"),
   "DELETE /api/auth/delegations/:delegation_id": row(204, delegating, "delegation.revoke", ownDelegation),
+
+  "POST /api/auth/consents": row(201, delegators, "secret.list", ownConsent),
+  "POST /api/auth/consents/review": row(200, delegating, "consent.review", ownReview),
 
   "POST /api/orgs": row(201, persons, "org.create"),
   "GET /api/orgs": row(200, anyCredential),
@@ -639,10 +650,6 @@ const table: Readonly<Record<string, Row>> = {
   [`POST ${secret}/use-rules`]: row(201, deciders, "use_rule.create", ownKey),
   [`PATCH ${secret}/use-rules/:use_rule_id`]: row(200, deciders, "use_rule.update", ownUseRule),
   [`DELETE ${secret}/use-rules/:use_rule_id`]: row(204, deciders, "use_rule.delete", ownUseRule),
-  [`GET ${env}/connections`]: row(200, adminsInProject, "connection.list"),
-  [`POST ${env}/connections`]: row(201, adminsInProject, "connection.create"),
-  [`DELETE ${env}/connections/:connection_name`]: row(204, adminsInProject, "connection.delete", ownConnection),
-  [`POST ${env}/connections/:connection_name/test`]: row(200, adminsInProject, "connection.test", ownConnection),
   [`GET ${env}/uses`]: row(200, users, "secret.uses"),
   // This server makes no requests with secrets, and has none to approve: see the tests of `use`.
   [`POST ${env}/use`]: row(503, users, "secret.use"),
@@ -798,6 +805,7 @@ const selfOf = ({ actor, caller, rule }: Cell): Readonly<Record<string, string>>
 /** Calls of people alone whose places are in the body or have no name: an account is refused by the call's own name. */
 const callsOfPersons = new Map([
   ["POST /api/auth/delegations", "delegation.create"],
+  ["POST /api/auth/consents", "consent.create"],
   ["POST /api/trash/:removed_id/restore", "trash.restoreOrganization"],
   ["POST /api/trash/:removed_id/erase", "trash.eraseOrganization"]
 ])
@@ -820,7 +828,7 @@ const walk = async (call: string, actor: Actor, rule: Rule): Promise<string | nu
   walked += 1
   const expected = outcome === "ok" ? status : outcome
   if (answer.status === 403) {
-    const log = /:org_name|delegations|passkeys|\/trash/.test(call) ? "acme" : "server"
+    const log = /:org_name|consents|delegations|passkeys|\/trash/.test(call) ? "acme" : "server"
     const asked = isPerson(actor) ? action : (callsOfPersons.get(call) ?? action)
     refusals.push(`${caller.id} ${asked ?? "?"} ${log}`)
   }
@@ -898,8 +906,6 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       webhook_id: webhook.id,
       delivery_id: delivery.id,
       use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
-      connection_name: "shop-db",
-      rotation_name: "shop-app",
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",

@@ -12,6 +12,7 @@ import { entries, grant, onDatabase, organization, raw, transaction } from "../s
 
 /** The tables whose rows are deleted, and not by the list of maintenance: what deletes them. */
 const deletedElsewhere: Readonly<Record<string, string>> = {
+  connections: "the end of the delegation",
   delegation_environments: "the end of the delegation, or of the environment",
   passkeys: "their person, or the end of the account",
   group_members: "a change of the group, or the end of a membership",
@@ -19,7 +20,6 @@ const deletedElsewhere: Readonly<Record<string, string>> = {
   request_parts: "the expiry of the request, or its decision",
   request_votes: "a change of the vote",
   declared_keys: "a change of the declaration",
-  connections: "a change of the environment's connections",
   previews: "a change of the project's previews",
   wrapped_keys: "a rotation, and the erasure of a removed organization",
   trash: "the job trash, which erases what nothing brings back",
@@ -59,7 +59,8 @@ const endsElsewhere: Readonly<Record<string, string>> = {
   "webhooks.old_key_until": "a delivery compares it; the next rotation replaces it",
   "protections.expires_after": "the lifetime of requests, which end by their own column",
   "service_accounts.expires_in_days": "the lifetime of keys",
-  "users.logins_ended": "a count"
+  "users.logins_ended": "a count",
+  "connections.code_expires_at": "an exchange compares it; it goes with its delegation"
 }
 
 const tellsOfEnd = /expire|until|due_at|_end(?:ed|s|ing)?$|lifetime|valid_/

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto"
-import { connectionBody, federationBody, type Place, useRuleBody, webhookBody } from "../authorization/Contract.js"
+import { federationBody, type Place, useRuleBody, webhookBody } from "../authorization/Contract.js"
 import type { Json } from "../support/Program.js"
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
@@ -199,12 +199,6 @@ const newUseRule = async ({ call }: About) => {
 }
 const useRule = once(newUseRule)
 
-const newConnection = async ({ attempt, call }: About) => {
-  const connection_name = `shop-db-${attempt}`
-  await call("POST", `${org}/projects/web/envs/full/connections`, { ...connectionBody, name: connection_name })
-  return { connection_name }
-}
-
 const federation = async ({ attempt, call, limits }: About) => {
   const path = `${org}/service-accounts/${limits.keptAccount}/federations`
   const made = await call("POST", path, { ...federationBody, name: `made-to-end-${attempt}` })
@@ -215,6 +209,11 @@ const delegation = async ({ attempt, call }: About) => {
   const terms = { org: "large", project: "web", env: "full", permission: "read", expires_in: 3_600 }
   return { delegation_id: (await call("POST", "/api/auth/delegations", { ...terms, name: `to end ${attempt}` })).id }
 }
+
+const consentTerms = { org: "large", project: "web", env: "full", permission: "read", reveal: false, expires_in: 3_600 }
+
+/** Of as many parameters as the bound of the query allows. */
+const longestQuery = "a=b&".repeat(1_024)
 
 const newExport = async ({ call }: About) => ({ export_id: (await call("POST", `${org}/exports`, {})).id })
 
@@ -375,6 +374,11 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     })),
     body("11 environments", () => ({ also: Array.from({ length: 10 }, () => ({ project: "web", env: "dev" })) })),
     body("101 keys", () => ({ keys: Array.from({ length: 101 }, (_, index) => `KEY_${index}`) }))
+  ],
+  "POST /api/auth/consents": [body("the longest query", () => ({ ...consentTerms, request: longestQuery }))],
+  "POST /api/auth/consents/review": [
+    body("the longest query", () => ({ request: longestQuery })),
+    body("a query that is too long", () => ({ request: longestQuery.repeat(4) }))
   ],
   "GET /api/auth/delegations": [plain],
   "DELETE /api/auth/delegations/:delegation_id": [about("", delegation)],
@@ -721,15 +725,6 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   [`PATCH ${secrets}/:key/use-rules/:use_rule_id`]: [about("", useRule, { per_minute: 5 })],
   [`DELETE ${secrets}/:key/use-rules/:use_rule_id`]: [about("", newUseRule)],
-  [`GET ${env}/connections`]: [plain],
-  [`POST ${env}/connections`]: [
-    proven("64 KiB of certificates", () => ({
-      ...connectionBody,
-      ca: `-----BEGIN CERTIFICATE-----\n${"A".repeat(65_000)}\n-----END CERTIFICATE-----\n`
-    }))
-  ],
-  [`DELETE ${env}/connections/:connection_name`]: [about("", newConnection)],
-  [`POST ${env}/connections/:connection_name/test`]: [about("", once(newConnection))],
   [`GET ${env}/uses`]: [plain],
   [`POST ${env}/use`]: [
     body("1 MB", () => ({

@@ -40,6 +40,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   },
   // They go with their delegation.
   delegation_environments: { scopes: ["user", "org"] },
+  connections: { scopes: ["user", "org"] },
   // The end of a person's account removes all of them.
   passkeys: { scopes: ["server", "user"] },
   passkey_challenges: { scopes: ["user"], alone: RegExp(expired("passkey_challenges")) },
@@ -83,7 +84,6 @@ export const rules: Readonly<Record<string, Rule>> = {
   previews: ofOrganization,
   projects: ofOrganization,
   protections: ofOrganization,
-  connections: ofOrganization,
   request_parts: ofOrganization,
   // Whoever is disabled takes the votes along.
   request_votes: { scopes: ["org", "user"] },

@@ -125,6 +125,8 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
   }
 
   return {
+    address: `http://127.0.0.1:${port}`,
+
     /** Runs what has no call, on the server's own database: a second writer in its process would wait for it for ever. */
     run: <A, E>(effect: Effect.Effect<A, E, Database>): Promise<A> =>
       found === undefined

@@ -9,6 +9,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
+import { Visible } from "../../kit/Visible.js"
 import { Ahead, When } from "../../kit/When.js"
 import { placesOf } from "./DelegatedPlaces.js"
 
@@ -25,11 +26,24 @@ const scopeOf = ({ keys, permission, reveal }: Delegation): string =>
     .join("; ")
 
 const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonly changed: () => void }) => {
-  const { expires_at, id, last_used_at, name } = delegation
+  const { expires_at, id, last_used_at, name, program } = delegation
   const isOpen = useSignal(false)
   return (
     <tr>
-      <th scope="row">{name}</th>
+      <th scope="row">
+        {name}
+        {program !== undefined && (
+          <div class="quiet">
+            {program.host === undefined ? (
+              <>
+                <Visible text={program.name} />, which nobody vouches for
+              </>
+            ) : (
+              `connected by ${program.host}`
+            )}
+          </div>
+        )}
+      </th>
       <td>{placesOf(delegation)}</td>
       <td class="quiet">{scopeOf(delegation)}</td>
       <td class="quiet">

@@ -32,16 +32,7 @@ import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { organizations } from "../../client/Organizations.js"
 import { placesOf } from "./DelegatedPlaces.js"
-
-const spans = { "30 minutes": 1_800, "1 hour": 3_600, "8 hours": 28_800, "24 hours": 86_400 } as const
-type Span = keyof typeof spans
-const spanWords: ReadonlyArray<Span> = ["30 minutes", "1 hour", "8 hours", "24 hours"]
-
-const permissionHints: Readonly<Record<DelegablePermission, string>> = {
-  use: "Use values in requests that the server sends, without seeing them.",
-  read: "Read values and their history.",
-  write: "Read and write values."
-}
+import { type DelegationSpan, delegationSpans, delegationSpanWords, permissionHints } from "./DelegationTerms.js"
 
 /** The permissions of the person that can be delegated. */
 const delegable = (allowed: ReadonlyArray<string>) => delegablePermissions.filter((one) => allowed.includes(one))
@@ -94,7 +85,7 @@ const Form = ({ act, children, done, org }: FormProps) => {
   const keys = useSignal("")
   const others = useSignal("")
   const chosen = useSignal<DelegablePermission>("read")
-  const span = useSignal<Span>("8 hours")
+  const span = useSignal<DelegationSpan>("8 hours")
   const reveals = useSignal(true)
   const { env, project } = choice
   const permission = permissions.find((one) => one === chosen.value) ?? permissions.at(-1)
@@ -106,7 +97,7 @@ const Form = ({ act, children, done, org }: FormProps) => {
   const problem = wrong === undefined ? Either.getLeft(limited) : Option.some(`${wrong}: ${secretKeyForm.message}`)
   const terms = decodeForm(Terms, {
     name: name.value.trim(),
-    expires_in: spans[span.value],
+    expires_in: delegationSpans[span.value],
     ...(only.length > 0 && { keys: only })
   })
   const submit = (event: Event) => {
@@ -158,7 +149,12 @@ const Form = ({ act, children, done, org }: FormProps) => {
           }
         </Reading>
       )}
-      <Choose label="For how long" value={span.value} words={spanWords} choose={(word) => (span.value = word)} />
+      <Choose
+        label="For how long"
+        value={span.value}
+        words={delegationSpanWords}
+        choose={(word) => (span.value = word)}
+      />
       <TextField
         label="Only these keys"
         text={keys}

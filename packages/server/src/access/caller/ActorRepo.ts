@@ -39,6 +39,7 @@ const DelegationActorRow = Schema.Struct({
   permission: Schema.Literal(...delegablePermissions),
   reveal: Schema.Number,
   keys: Schema.NullOr(Schema.String),
+  connected: Schema.Number,
   created_at: Schema.Number,
   ends_at: Schema.Number,
   last_used_at: Schema.NullOr(Schema.String),
@@ -106,7 +107,8 @@ export const liveDelegation = sql`${delegationEnd} > ${databaseTime}`
 // The role and the rules are the person's: what the delegation leaves of them is decided with each of them.
 const delegationActor = sql`
   SELECT d.id AS delegation_id, d.name AS delegation_name, d.permission AS permission, d.reveal AS reveal,
-    d.keys AS keys, d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at,
+    d.keys AS keys, (SELECT count(*) FROM connections c WHERE c.delegation_id = d.id) AS connected,
+    d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at,
     u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
     dg.id AS own_org_id, dg.name AS own_org_name, ${delegatedPlaces} AS places, ${placeColumns(sql`u.id`)}
   FROM delegations d JOIN users u ON u.id = d.user_id ${delegatedOrg}

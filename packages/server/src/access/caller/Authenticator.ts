@@ -99,6 +99,7 @@ const delegateOf = (row: DelegationActorRow): UserActor => ({
     permission: row.permission,
     reveal: row.reveal === 1,
     keys: keysIn(row.keys),
+    isConnected: row.connected > 0,
     ofSuperadmin: row.superadmin === 1,
     createdAt: timestamp(row.created_at),
     expiresAt: timestamp(row.ends_at)

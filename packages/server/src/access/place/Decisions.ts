@@ -139,6 +139,25 @@ export const beyondDelegation = (
 }
 
 /**
+ * Returns the scope of OAuth that would cover an action at a place which a delegation of a program does not cover; null if none would.
+ * It has what the program was given already, so that asking for it loses nothing.
+ */
+export const widerScope = (
+  delegation: Delegated,
+  action: Action,
+  place: PlaceNames,
+  key?: SecretKey
+): string | null => {
+  const widest = { ...delegation, permission: "write", reveal: true } as const
+  if (!delegation.isConnected || beyondDelegation(widest, action, place, key) !== null) return null
+  const need: Need = needs[action]
+  const needed = "permission" in need ? need.permission : delegation.permission
+  const permission = atLeast(permissions, delegation.permission, needed) ? delegation.permission : needed
+  const reveals = delegation.reveal || ("reveals" in need && need.reveals)
+  return reveals ? `${permission} reveal` : permission
+}
+
+/**
  * Decides whether the subject may do the action: deny by default, allow by role, by rule, or as superadmin. Call it only
  * for places whose existence the subject may know; others are NOT_FOUND.
  */

@@ -46,13 +46,15 @@ export const makePlaceRefusals = Effect.map(AuditLog, (audit) => {
     { org, places: [{ env, project }] }: Delegated,
     action: string,
     missing: string,
-    path = ""
+    path = "",
+    scope?: string
   ) =>
     refuse(
       audit,
       { ...actorSource(actor), orgId: org.id, project: project.name, env: env.name },
       { resource_type: "env", resource_id: env.id, metadata: { action, ...(path !== "" && { asked: path }) } },
-      missing
+      missing,
+      scope
     )
 
   return { refuseAt, refuseDelegation } as const

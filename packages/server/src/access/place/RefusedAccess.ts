@@ -8,6 +8,10 @@ export const refuse = (
   audit: AuditLog,
   source: AuditSource,
   refusal: Pick<AuditEvent, "resource_type" | "resource_id" | "metadata">,
-  message: string
+  message: string,
+  scope?: string
 ): Effect.Effect<never, Forbidden> =>
-  Effect.zipRight(audit.refused(source, { action: "access.denied", ...refusal }), new Forbidden({ message }))
+  Effect.zipRight(
+    audit.refused(source, { action: "access.denied", ...refusal }),
+    new Forbidden({ message, ...(scope !== undefined && { scope }) })
+  )

@@ -127,6 +127,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
           "The origins of web pages that may call `/mcp` from browsers (CORS), beside the server's own. Requests of other origins are refused"
       },
       {
+        variable: "SERVICE_OAUTH_CLIENTS",
+        meaning:
+          "The hosts whose programs may ask people for a part of their rights by OAuth, such as `claude.ai` or `*.example.com`, separated by commas; `*`: any. Programs on a person's own computer may always ask",
+        default: "*"
+      },
+      {
         variable: "SERVICE_SECURITY_CONTACT",
         meaning:
           "Whom people tell of a security problem with this server. `/.well-known/security.txt` (RFC 9116) names the contacts, in order of preference. Empty: there is no such page"
@@ -305,11 +311,6 @@ export const described: ReadonlyArray<DescribedGroup> = [
         variable: "SERVICE_OUTBOUND_ALLOW_NETWORKS",
         meaning:
           "Networks that are not public, to which the server may make requests (for the keys of issuers, for webhooks, and with secrets by use rules), such as `10.0.0.0/8`, separated by commas. For operators' own settings, such as the mail server, this list is not asked"
-      },
-      {
-        variable: "SERVICE_RENEWAL_NETWORKS",
-        meaning:
-          "Networks in which the server may log in to databases to renew credentials, such as `10.0.0.0/8`, separated by commas. Public addresses need not be listed. Without any network, credentials are not renewed"
       },
       {
         variable: "SERVICE_BROKER",

@@ -136,6 +136,14 @@ export const domain: Format<string> = {
     )
 }
 
+const wildcard = (value: string): Option.Option<string> =>
+  value === "*" ? Option.some(value) : Option.map(domain.read(value.slice(2)), (name) => `*.${name}`)
+
+export const clientHost: Format<string> = {
+  rule: "must be *, or a list of hosts such as agents.example.com or *.example.com, separated by commas",
+  read: (value) => (value === "*" || value.startsWith("*.") ? wildcard(value) : domain.read(value))
+}
+
 export const bucket = pattern(
   "must be a bucket's name: 3 to 255 letters, digits, dots, underscores and hyphens",
   /^[A-Za-z0-9][A-Za-z0-9._-]{2,254}$/

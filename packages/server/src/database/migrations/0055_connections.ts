@@ -1,25 +1,23 @@
 import type { Migration } from "../Migration.js"
 
-/** Databases that the server logs in to, without passwords: those are secrets of the environment. */
+/**
+ * The programs that delegations were made for by consent (OAuth 2.1), each with its code. `client_hash` is the SHA-256 of the client
+ * id, which may be a whole registration. A row goes with its delegation, which older servers delete alone.
+ */
 export const connections: Migration = {
   name: "connections",
   statements: [
     `CREATE TABLE connections (
-      id TEXT PRIMARY KEY,
-      org_id TEXT NOT NULL REFERENCES organizations (id),
-      env_id TEXT NOT NULL REFERENCES environments (id),
-      name TEXT NOT NULL,
-      kind TEXT NOT NULL,
-      host TEXT NOT NULL,
-      port INTEGER NOT NULL,
-      database TEXT NOT NULL,
-      tls TEXT NOT NULL,
-      ca TEXT,
-      login TEXT NOT NULL,
-      password_key TEXT NOT NULL,
-      created_by TEXT NOT NULL,
-      created_at TEXT NOT NULL
-    ) STRICT`,
-    "CREATE UNIQUE INDEX connections_by_name ON connections (env_id, name)"
+      delegation_id TEXT PRIMARY KEY REFERENCES delegations (id) ON DELETE CASCADE,
+      client_hash TEXT NOT NULL,
+      client_name TEXT NOT NULL,
+      client_host TEXT,
+      redirect_uri TEXT NOT NULL,
+      challenge TEXT NOT NULL,
+      code_hash TEXT NOT NULL UNIQUE,
+      code_expires_at INTEGER NOT NULL,
+      ends_at INTEGER NOT NULL,
+      used_at INTEGER
+    ) STRICT`
   ]
 }

@@ -185,6 +185,7 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
             permission: row.permission,
             reveal: row.reveal === 1,
             keys,
+            isConnected: false,
             ofSuperadmin: person.superadmin,
             createdAt: timestamp(row.created_at),
             expiresAt: timestamp(row.ends_at)

@@ -1,4 +1,5 @@
 import type { UserActor } from "@coffer/domain/access/Actor"
+import type { AskingProgram } from "@coffer/domain/directory/AskingProgram"
 import {
   type DelegablePermission,
   type Delegation,
@@ -39,15 +40,28 @@ export interface DelegationRequest {
   readonly keys?: ReadonlyArray<SecretKey>
   readonly reveal?: boolean
   readonly expires_in: number
+  /** The program that asked for it by OAuth. */
+  readonly program?: AskingProgram
 }
 
-const delegationOf = ({ created_at, ends_at, keys, org_id: _, places, reveal, ...row }: DelegationRow): Delegation => {
+const delegationOf = ({
+  client_host,
+  client_name,
+  created_at,
+  ends_at,
+  keys,
+  org_id: _,
+  places,
+  reveal,
+  ...row
+}: DelegationRow): Delegation => {
   const only = keysIn(keys)
   return {
     ...row,
     ...environmentsOf(places),
     reveal: reveal === 1,
     ...(only !== null && { keys: [...only] }),
+    ...(client_name !== null && { program: { name: client_name, ...(client_host !== null && { host: client_host }) } }),
     created_at: timestamp(created_at),
     expires_at: timestamp(ends_at)
   }
@@ -68,7 +82,7 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
       function* (
         entered: Array.NonEmptyReadonlyArray<Place<"secret.use" | "secret.list" | "secret.write">>,
         person: UserActor,
-        { expires_in, keys, name, permission, reveal = true }: DelegationRequest
+        { expires_in, keys, name, permission, program, reveal = true }: DelegationRequest
       ) {
         if (expires_in * 1_000 > limit.maxMillis) {
           return yield* new ValidationError({
@@ -98,7 +112,9 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
           keys: only && JSON.stringify(only),
           created_at: millis,
           ends_at: millis + expires_in * 1_000,
-          last_used_at: null
+          last_used_at: null,
+          client_name: program?.name ?? null,
+          client_host: program?.host ?? null
         }
         yield* repo.insert({
           id,
@@ -128,7 +144,8 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
             reveal: delegation.reveal,
             ...(only !== null && { keys: only }),
             ...(also !== undefined && { also: also.map(({ env, project }) => `${project}/${env}`) }),
-            expires_at
+            expires_at,
+            ...(program !== undefined && { asked_by: program.host ?? program.name })
           }
         })
         const made: NewDelegation = { ...delegation, token }

@@ -25,7 +25,9 @@ const DelegationRow = Schema.Struct({
   keys: Schema.NullOr(Schema.String),
   created_at: Schema.Number,
   ends_at: Schema.Number,
-  last_used_at: Schema.NullOr(Schema.String)
+  last_used_at: Schema.NullOr(Schema.String),
+  client_name: Schema.NullOr(Schema.String),
+  client_host: Schema.NullOr(Schema.String)
 })
 /** A delegation with an environment that is left. */
 export type DelegationRow = Omit<typeof DelegationRow.Type, "places"> & Pick<Delegated, "places">
@@ -42,8 +44,9 @@ export const delegationPurge = Effect.flatMap(ServerConfig, (config) =>
 export const delegationsRepo = Effect.map(query, ({ all, first, returning, write }) => {
   const ofPerson = sql`
     SELECT d.id AS id, d.name AS name, dg.id AS org_id, dg.name AS org, ${delegatedPlaces} AS places, d.permission AS permission, d.reveal AS reveal,
-      d.keys AS keys, d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at
-    FROM delegations d ${delegatedOrg}
+      d.keys AS keys, d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at,
+      c.client_name AS client_name, c.client_host AS client_host
+    FROM delegations d ${delegatedOrg} LEFT JOIN connections c ON c.delegation_id = d.id
     WHERE d.user_id = ${"userId"} AND ${liveDelegation}`
 
   const live = all(DelegationRow)`${ofPerson} ORDER BY d.created_at DESC, d.id DESC`

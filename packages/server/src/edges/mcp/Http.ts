@@ -1,7 +1,7 @@
 import { type Actor, currentActor, delegationOf } from "@coffer/domain/access/Actor"
-import { Unauthorized, ValidationError } from "@coffer/domain/errors/Errors"
+import { Forbidden, Unauthorized, ValidationError } from "@coffer/domain/errors/Errors"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
-import type { Send } from "@coffer/client/internal/Send"
+import type { HttpResponse, Send } from "@coffer/client/internal/Send"
 import { typeOfDefect } from "@coffer/mcp/DefectType"
 import { mcpSettings } from "@coffer/mcp/McpSettings"
 import { listedOf, unknownIn } from "@coffer/mcp/Offers"
@@ -85,6 +85,10 @@ const placeOf = (actor: Actor, { env, org, project }: AddressSettings) => {
     : { org, project, env }
 }
 
+/** The scope that a refused call of the contract needs; null if that is not why. */
+const neededScope = (headers: HttpResponse["headers"]): string | null =>
+  /error="insufficient_scope", scope="([^"]*)"/.exec(String(headers["www-authenticate"] ?? ""))?.[1] ?? null
+
 const variableOf = (name: string) => `SERVICE_MCP_${name.toUpperCase()}`
 
 /** The settings in the address, with the names that they have there in messages. */
@@ -119,10 +123,16 @@ const McpHttp = HttpApiBuilder.group(McpApi, "mcp", (handlers) =>
         const message = yield* Effect.orDie(request.body)
         const runtime = yield* Effect.runtime()
         const credential = credentialIn(request.headers) ?? {}
+        const scopes: { asked: string | null; refused: string | null } = { asked: null, refused: null }
         const sendFor =
           (program: string | undefined): Send =>
           (own) =>
-            inProcess.serve(request, { ...own, headers: { ...own.headers, ...credential }, program })
+            Effect.tap(
+              inProcess.serve(request, { ...own, headers: { ...own.headers, ...credential }, program }),
+              ({ headers }) => {
+                scopes.asked ??= neededScope(headers)
+              }
+            )
         const use = httpCalls({
           settings,
           server: addressOf(config, request),
@@ -132,6 +142,11 @@ const McpHttp = HttpApiBuilder.group(McpApi, "mcp", (handlers) =>
           noteDefect: (cause) => Effect.logError(`a tool failed with an unexpected error (${typeOfDefect(cause)})`),
           run: (call, options) => Runtime.runPromise(runtime)(Effect.interruptible(call), options)
         })
+        const noting: typeof use = async (name, parameters, host) => {
+          const result = await use(name, parameters, host)
+          if (result?.isError === true) scopes.refused ??= scopes.asked
+          return result
+        }
         const headers = protocolHeaders.flatMap((name) =>
           request.headers[name] === undefined ? [] : [[name, request.headers[name]] as const]
         )
@@ -139,10 +154,10 @@ const McpHttp = HttpApiBuilder.group(McpApi, "mcp", (handlers) =>
           version,
           website,
           tools: listedOf(everyTool(), settings).map(({ when: _, ...tool }) => tool),
-          use: () => Promise.resolve(use),
+          use: () => Promise.resolve(noting),
           onError: () => undefined
         }
-        return yield* Effect.flatMap(
+        const response = yield* Effect.flatMap(
           Effect.tryPromise((signal) =>
             serveMessage(
               options,
@@ -152,6 +167,11 @@ const McpHttp = HttpApiBuilder.group(McpApi, "mcp", (handlers) =>
           ),
           responseOf
         ).pipe(Effect.orDie)
+        // A response that has begun cannot become an error.
+        const scope = response.body._tag === "Stream" ? null : scopes.refused
+        return scope === null
+          ? response
+          : yield* new Forbidden({ message: `the program needs the scope ${scope}: its person has to agree`, scope })
       })
     )
   })

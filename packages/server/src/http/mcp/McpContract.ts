@@ -3,7 +3,7 @@ import { anyApi } from "@coffer/domain/api/AnyApi"
 import { Admission, ForDelegations, RecentLogin, Requires } from "@coffer/domain/api/Requirement"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { optional } from "@coffer/domain/base/Schemas"
-import { Unauthorized } from "@coffer/domain/errors/Errors"
+import { Forbidden, Unauthorized } from "@coffer/domain/errors/Errors"
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
@@ -33,7 +33,11 @@ export type AddressSettings = typeof Settings.Type
 
 class McpGroup extends HttpApiGroup.make("mcp")
   .add(
-    HttpApiEndpoint.post("message", "/mcp").setUrlParams(Settings).setPayload(Schema.Unknown).addSuccess(Schema.Void)
+    HttpApiEndpoint.post("message", "/mcp")
+      .setUrlParams(Settings)
+      .setPayload(Schema.Unknown)
+      .addSuccess(Schema.Void)
+      .addError(Forbidden)
   )
   .annotateEndpoints(Requires, "credential")
   .annotateEndpoints(ForDelegations, "any")

@@ -5,6 +5,10 @@ import type { NodeRequest } from "../NodeRequest.js"
 /** Whether a request is for the tool server. */
 export const isMcpPath = (url: string): boolean => /^\/mcp(?:\?|$)/.test(url)
 
+/** Whether a request is for the tool server, or for the endpoints by which a host of agents gets a token for it. */
+export const isAgentPath = (url: string): boolean =>
+  isMcpPath(url) || url.startsWith("/oauth/") || url.startsWith("/.well-known/oauth-")
+
 /** Whether an origin is the server's own. Without a public address, only names of this machine tell (DNS rebinding). */
 const isOwn = (origin: string, { publicUrl }: Settings, host: string | undefined): boolean => {
   if (publicUrl !== null) return origin === publicUrl

@@ -17,9 +17,7 @@ import { referencesRepo } from "./ReferencesRepo.js"
 import { changesRepo } from "./ChangesRepo.js"
 import { makeFailureReports, type VersionOf } from "./DecryptionFailures.js"
 
-export type EnvironmentPlace = Place<
-  "secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use" | "connection.test"
->
+export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use">
 
 /** A value with how it is stored. */
 export interface Content {

@@ -63,6 +63,7 @@ export const startServers = async (
       return { status: response.status, text, body: json, etag: response.headers.get("etag") ?? "" }
     }
     return {
+      address: `http://127.0.0.1:${port}`,
       send,
       /** Runs what has no call, on the database of the servers. */
       run: <A, E>(effect: Effect.Effect<A, E, Database>): Promise<A> =>
