@@ -5,10 +5,10 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { type Arrived, hostOf, type ProxyRule, type Wanted, wantedOf } from "./Outgoing.js"
 import type { FindStandIns } from "./StandIns.js"
-import { type Passed, refusal } from "./UseCalls.js"
+import { type Passed, refusal } from "./Passed.js"
 
 /** Bytes of a request's body, as the server takes them. */
-const maxBody = 10 * 1024 * 1024
+const maxBody = 720 * 1024
 
 export interface ProxyOptions {
   /** The use rules of the run as they are now. */
@@ -76,7 +76,7 @@ export const answered = (
     const finish = (passed: Passed) => Effect.sync(() => send(response, passed, method === "HEAD"))
     const body = yield* Effect.promise(() => read(request))
     if (body === undefined) {
-      return yield* finish(refusal(413, "PAYLOAD_TOO_LARGE", "a request with secrets has a body of at most 10 MiB"))
+      return yield* finish(refusal(413, "PAYLOAD_TOO_LARGE", "a request with secrets has a body of at most 720 KiB"))
     }
     const arrived: Arrived = { method, url, headers: headersOf(request), body }
     const host = hostOf(url)

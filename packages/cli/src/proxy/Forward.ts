@@ -7,7 +7,7 @@ import { TLSSocket } from "node:tls"
 import type { Authority } from "./Authority.js"
 import { hostOf } from "./Outgoing.js"
 import { answered, isOwn, isSame, notYours, type ProxyOptions, send } from "./Answering.js"
-import { refusal } from "./UseCalls.js"
+import { refusal } from "./Passed.js"
 
 export interface ForwardOptions extends ProxyOptions {
   readonly authority: Authority

@@ -26,6 +26,8 @@ export interface Wanted {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly secrets: ReadonlyArray<string>
+  /** Whether the response is passed on while it comes. */
+  readonly isStream: boolean
 }
 
 /** The host of a URL as rules name it. */
@@ -145,6 +147,7 @@ export const wantedOf = (
       url,
       headers: Object.fromEntries(rest.filter(([name]) => useHeaders.has(name))),
       body: arrived.body,
-      secrets: [...new Set(used.map(({ key }) => key))]
+      secrets: [...new Set(used.map(({ key }) => key))],
+      isStream: used.every(({ response }) => response === "stream")
     }
   })

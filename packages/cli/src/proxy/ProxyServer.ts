@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { answered, isOwn, isSame, notYours, send } from "./Answering.js"
 import { forward, type ForwardOptions } from "./Forward.js"
-import { refusal } from "./UseCalls.js"
+import { refusal } from "./Passed.js"
 
 export interface ProxyAddress {
   readonly port: number

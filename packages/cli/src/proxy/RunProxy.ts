@@ -88,7 +88,7 @@ export const runProxy = ({ baseUrls, call, command, exchange, onlyRules, path }:
     const { port, secret } = yield* listen({
       rules: yield* currentRules(call, path, first),
       find: finderOf(standIns),
-      use: (wanted) => makeUse(exchange, path, wanted),
+      use: (wanted, response) => makeUse(exchange, path, wanted, response),
       authority,
       hosts,
       onlyRules

@@ -1,4 +1,4 @@
-import type { Exchange, ExchangeFailure } from "@coffer/client/internal/Exchange"
+import { type Exchange, type ExchangeFailure, patiently } from "@coffer/client/internal/Exchange"
 import { parseJson } from "@coffer/client/internal/ParseJson"
 import { type EnvNames, envUrl } from "@coffer/client/internal/SecretCalls"
 import { textOf } from "@coffer/client/internal/Send"
@@ -6,21 +6,10 @@ import { UseResponse } from "@coffer/domain/secrets/UseRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Wanted } from "./Outgoing.js"
-
-/** The response for the program. */
-export interface Passed {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array
-}
-
-/** A refusal, in the form of all errors of the service. `x-coffer-error` tells it from an error of the other side. */
-export const refusal = (status: number, code: string, message: string): Passed => ({
-  status,
-  headers: { "content-type": "application/json", "x-coffer-error": code },
-  body: Buffer.from(JSON.stringify({ error: { code, message } }))
-})
+import { type Passed, refusal } from "./Passed.js"
+import { passStream, type Streamed } from "./PassStream.js"
 
 const refusedByProxy = (failure: ExchangeFailure): Passed => {
   if (failure._tag !== "Refused") return refusal(502, "PROXY_FAILED", failure.message)
@@ -48,26 +37,52 @@ const passedOf = ({ body, body_base64, headers, status, truncated }: UseResponse
 
 const decode = Schema.decodeUnknownOption(UseResponse)
 
-const payloadOf = ({ body, headers, method, secrets, url }: Wanted): Buffer =>
+const payloadOf = ({ body, headers, isStream, method, secrets, url }: Wanted): Buffer =>
   Buffer.from(
-    JSON.stringify({ method, url, headers, secrets, ...(body.length > 0 && { body_base64: body.toString("base64") }) })
+    JSON.stringify({
+      method,
+      url,
+      headers,
+      secrets,
+      ...(isStream && { stream: true }),
+      ...(body.length > 0 && { body_base64: body.toString("base64") })
+    })
   )
 
-/** Has the server make the request: rules, approvals, budgets and the audit entry are decided there. */
-export const makeUse = (exchange: Exchange, path: EnvNames, wanted: Wanted): Effect.Effect<Passed> =>
-  exchange
-    .send({
+/** Has the server make the request: rules, approvals, budgets and the audit entry are decided there. Undefined: it was streamed. */
+export const makeUse = (
+  exchange: Exchange,
+  path: EnvNames,
+  wanted: Wanted,
+  response: ServerResponse
+): Effect.Effect<Passed | undefined> =>
+  Effect.suspend(() => {
+    let streamed: Streamed | undefined
+    const take = (source: IncomingMessage): boolean => {
+      if (source.statusCode !== 200 || !source.headers["content-type"]?.startsWith("application/x-ndjson")) return false
+      streamed = passStream(source, response)
+      return true
+    }
+    const sent = exchange.once({
       url: envUrl(exchange, path, "use"),
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: payloadOf(wanted)
+      body: payloadOf(wanted),
+      take
     })
-    .pipe(
-      Effect.map((response) =>
-        Option.match(Option.flatMap(parseJson(textOf(response)), decode), {
-          onNone: () => refusal(502, "PROXY_FAILED", "the response of the Coffer server cannot be read"),
-          onSome: passedOf
-        })
+    return (wanted.isStream ? patiently(sent) : sent).pipe(
+      Effect.map((whole) =>
+        streamed === undefined
+          ? Option.match(Option.flatMap(parseJson(textOf(whole)), decode), {
+              onNone: () => refusal(502, "PROXY_FAILED", "the response of the Coffer server cannot be read"),
+              onSome: passedOf
+            })
+          : streamed.refusal()
       ),
-      Effect.catchAll((failure) => Effect.succeed(refusedByProxy(failure)))
+      Effect.catchAll((failure) => {
+        // A program must not take a part for the whole.
+        if (response.headersSent) response.destroy()
+        return Effect.succeed(refusedByProxy(failure))
+      })
     )
+  })

@@ -215,6 +215,57 @@ describe("coffer use proxy", () => {
     server.close()
   })
 
+  it("passes a stream on while it comes, with the value split over every boundary", async () => {
+    const streaming = createSecureServer({ key: certificate.key, cert: certificate.cert }, (request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      const key = (request.headers.authorization ?? "").replace("Bearer ", "")
+      if (request.url === "/v1/cut") {
+        response.write("data: begun\n\n")
+        setTimeout(() => response.destroy(), 200)
+        return
+      }
+      let event = 0
+      const more = () => {
+        if (event === 2_000) return void response.end("data: done\n\n")
+        const at = event % (key.length + 1)
+        response.write(`data: ${event} ${key.slice(0, at)}`)
+        response.write(`${key.slice(at)}\n\n`)
+        event++
+        if (event % 100 === 0) setTimeout(more, 10)
+        else more()
+      }
+      more()
+    })
+    await new Promise<void>((resolve) => streaming.listen(0, "127.0.0.1", resolve))
+    const port = portOf(streaming)
+    await allow(
+      "STRIPE_KEY",
+      port,
+      "--path",
+      "/v1/*",
+      "--as-header",
+      "authorization: Bearer {}",
+      "--response",
+      "stream"
+    )
+    const whole = await shell([], `curl -sS -N -D - https://localhost:${port}/v1/events`)
+    assert.strictEqual(whole.code, 0, whole.stderr)
+    assert.match(whole.stdout, /content-type: text\/event-stream/)
+    assert.strictEqual(whole.stdout.match(/data: [0-9]+ \[scrubbed\]\n\n/g)?.length, 2_000)
+    assert.match(whole.stdout, /data: done\n\n$/)
+    assert.notInclude(whole.stdout, "Canary")
+    const cut = await shell([], `curl -sS -N https://localhost:${port}/v1/cut`)
+    assert.notStrictEqual(cut.code, 0)
+    assert.match(cut.stdout, /^data: begun\n/)
+    const audit = await place.prints("audit", "list", "--action", "secret.answer", "--limit", "2", "--json")
+    assert.match(audit, /"failed": "connection"/)
+    assert.match(audit, /"scrubbed": 2000/)
+    const gone = await shell([], `curl -sS -N -m 1 https://localhost:${api.port}/v1/x`)
+    assert.strictEqual(gone.code, 0, gone.stderr)
+    streaming.closeAllConnections()
+    streaming.close()
+  })
+
   it("says what is missing: a rule, a host of the rules, a command", async () => {
     const { code, stderr } = await proxied(["--base-url", "X=api.example.com"], "true")
     assert.strictEqual(code, 1)

@@ -25,7 +25,7 @@ const send = (
   agent: Agent,
   isProxied: boolean,
   isHeld: boolean,
-  { body, headers, maxBytes, method, url }: HttpRequest
+  { body, headers, maxBytes, method, take, url }: HttpRequest
 ) =>
   Effect.async<HttpResponse, RequestFailed>((resume) => {
     let answered = false
@@ -48,14 +48,15 @@ const send = (
             body: Buffer.concat(chunks)
           })
         )
+      response.once("error", fail)
+      response.once("end", end)
+      if (take?.(response) === true) return
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk)
         if ((left -= chunk.length) >= 0) return
         if (maxBytes !== undefined) end()
         giveUp("EMSGSIZE")
       })
-      response.once("error", fail)
-      response.once("end", end)
     })
     const timer = setTimeout(giveUp, connectTimeout, "ETIMEDOUT")
     const connected = () => clearTimeout(timer)

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
+import type { IncomingMessage } from "node:http"
 
 export interface HttpRequest {
   readonly url: URL
@@ -9,6 +10,8 @@ export interface HttpRequest {
   readonly body?: Uint8Array
   /** The rest of a longer response is not read. */
   readonly maxBytes?: number
+  /** Takes the body of a response while it comes, and returns true; else it is read whole. */
+  readonly take?: (response: IncomingMessage) => boolean
 }
 
 export interface HttpResponse {

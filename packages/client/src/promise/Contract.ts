@@ -1168,6 +1168,7 @@ export interface Contract {
             headers?: Readonly<Record<string, string>>
             body?: string
             body_base64?: string
+            stream?: boolean
             secrets: ReadonlyArray<string>
           }>
         }
@@ -1203,7 +1204,7 @@ export interface Contract {
             methods?: ReadonlyArray<string>
             per_minute?: number
             per_day?: number
-            response?: "status" | "json" | "text"
+            response?: "status" | "json" | "text" | "stream"
             max_kib?: number
             approval?: "none" | "each"
             expires_at?: string | null
@@ -1226,7 +1227,7 @@ export interface Contract {
             methods?: ReadonlyArray<string>
             per_minute?: number
             per_day?: number
-            response?: "status" | "json" | "text"
+            response?: "status" | "json" | "text" | "stream"
             max_kib?: number
             approval?: "none" | "each"
             expires_at?: string | null
@@ -1584,7 +1585,7 @@ export type ArchivedUseRule = Readonly<{
   accounts: ReadonlyArray<string>
   per_minute: number
   per_day: number
-  response: "status" | "json" | "text"
+  response: "status" | "json" | "text" | "stream"
   max_kib: number
   approval: "none" | "each"
   expires_at: ArchivedTime | null
@@ -2578,7 +2579,7 @@ export type Use = Readonly<{
   hosts: ReadonlyArray<string>
   methods: ReadonlyArray<string>
   paths: ReadonlyArray<string>
-  response: "status" | "json" | "text"
+  response: "status" | "json" | "text" | "stream"
   max_kib: number
   approval: "none" | "each"
   left_this_minute: number
@@ -2606,7 +2607,7 @@ export type UseRule = Readonly<{
   accounts: ReadonlyArray<string>
   per_minute: number
   per_day: number
-  response: "status" | "json" | "text"
+  response: "status" | "json" | "text" | "stream"
   max_kib: number
   approval: "none" | "each"
   expires_at: string | null

@@ -47,6 +47,11 @@ export const UseRequest = body({
   ),
   body: optional(Schema.String, "the body as text", "charge=ch_1"),
   body_base64: optional(Base64, "the body in base64"),
+  stream: optional(
+    Schema.Boolean,
+    "true: where the rules say stream, the response comes as lines of JSON while it arrives; default: false",
+    false
+  ),
   secrets: field(
     boundedArray(SecretKey, {
       items: { type: "string", pattern: secretKeyForm.pattern.source },

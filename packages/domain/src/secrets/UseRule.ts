@@ -68,10 +68,10 @@ const PerMinute = amount(6_000, "how many requests a minute")
 const PerDay = amount(1_000_000, "how many requests a day (UTC)")
 const MaxKib = amount(1_024, "how much of an answer is returned, in KiB")
 
-export const responseKinds = ["status", "json", "text"] as const
+export const responseKinds = ["status", "json", "text", "stream"] as const
 const ResponseKind = Schema.Literal(...responseKinds).annotations({
-  ...withMessage("must be text, json or status"),
-  description: "what is returned of the answer: all of it, only JSON, or only the status"
+  ...withMessage("must be text, json, status or stream"),
+  description: "what is returned of the answer: all of it, only JSON, only the status, or all as it comes"
 })
 export const approvalKinds = ["none", "each"] as const
 const ApprovalKind = Schema.Literal(...approvalKinds).annotations({
@@ -105,7 +105,8 @@ const texts = {
   accounts: "who may use it: names of service accounts, or e-mail addresses of people",
   per_minute: "how many requests a minute; default: 30",
   per_day: "how many requests a day (UTC); default: 1000",
-  response: "what is returned of the answer: text (all), json (only JSON) or status; default: text",
+  response:
+    "what is returned of the answer: text (all), json (only JSON), status, or stream (all, as it comes); default: text",
   max_kib: "how much of an answer is returned, in KiB, 1 to 1024; default: 256",
   approval: "each: a person with admin approves every request; default: none",
   expires_at: "time when the rule ends, in UTC; null: never"

@@ -10,6 +10,9 @@ import { parameters, tool } from "../Tool.js"
 
 const when = { use: true } as const
 
+/** A result of a tool comes whole. */
+const { stream: _stream, ...requestFields } = UseRequest.fields
+
 export const httpRequest = tool({
   name: "http_request",
   title: "Make a request with a secret",
@@ -19,7 +22,7 @@ export const httpRequest = tool({
     "Use it to call an API that needs a secret; secret_uses lists what you may call.",
   hints: requests,
   when,
-  parameters: parameters(UseRequest.fields),
+  parameters: parameters(requestFields),
   at: "env",
   output: UseResponse,
   run: (call, path, { body, body_base64, headers, method, secrets, url }, context) =>

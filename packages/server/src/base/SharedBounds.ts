@@ -233,6 +233,22 @@ export const sharedBounds = {
     holder: "caller",
     beyond: "429"
   },
+  useStreams: divided({
+    what: "requests with secrets whose responses come as streams",
+    unit: "requests",
+    total: 32,
+    each: half,
+    holder: "tenant",
+    beyond: `${inTurn}; an error in the stream after 4 seconds`
+  }),
+  useStreamsOfAccount: {
+    what: "streams of requests with secrets, of one account",
+    unit: "requests",
+    total: 8,
+    each: 8,
+    holder: "caller",
+    beyond: "an error in the stream"
+  },
   scrubs: divided({
     what: "responses to requests with secrets that are searched for values",
     unit: "responses",

@@ -7,6 +7,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Struct from "effect/Struct"
+import type * as Scope from "effect/Scope"
+import type { Readable } from "node:stream"
 import type { Agent, Dispatcher } from "undici"
 import { ServerConfig } from "../Config.js"
 import { judge, type Verdict } from "./AddressVerdict.js"
@@ -81,6 +83,12 @@ export class NetworkAccess extends Context.Reference<NetworkAccess>()("@coffer/s
   })
 }) {}
 
+/** A response whose body is read while it comes. Its connection is closed with the scope. */
+export interface OutboundStream extends Omit<OutboundResponse, "body" | "truncated"> {
+  /** Returns the bytes that have come since, once there are some; null at the end. */
+  readonly next: Effect.Effect<Uint8Array | null, OutboundError>
+}
+
 const failed = (reason: OutboundReason) => new OutboundError({ reason })
 
 /** Parses a URL whose host is written as it is used. */
@@ -110,6 +118,31 @@ const pinned =
     if (all === true) callback(null, [...addresses])
     else callback(null, first?.address ?? "", first?.family)
   }
+
+/** The bytes that a body holds, as one chunk. */
+const nextOf = (body: Readable): Effect.Effect<Uint8Array | null, OutboundError> =>
+  Effect.async((resume) => {
+    const stop = () => {
+      body.off("readable", look).off("end", look).off("error", fail).off("close", look)
+    }
+    const fail = () => {
+      stop()
+      resume(failed("connection"))
+    }
+    const look = () => {
+      const chunk: unknown = body.read()
+      if (chunk instanceof Uint8Array) {
+        stop()
+        resume(Effect.succeed(chunk))
+      } else if (body.readableEnded) {
+        stop()
+        resume(Effect.succeed(null))
+      } else if (body.destroyed) fail()
+    }
+    body.on("readable", look).once("end", look).once("error", fail).once("close", look)
+    look()
+    return Effect.sync(stop)
+  })
 
 const read = async (body: AsyncIterable<unknown>, maxBytes: number) => {
   const chunks: Array<Uint8Array> = []
@@ -166,20 +199,28 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
           })
       )
 
-    const send = (url: URL, dispatcher: Agent, { body, headers = {}, maxBytes, method = "GET" }: OutboundRequest) =>
+    const begin = (
+      url: URL,
+      dispatcher: Agent,
+      { body, headers = {}, method = "GET" }: Omit<OutboundRequest, "maxBytes" | "timeout">,
+      signal: AbortSignal
+    ) =>
+      dispatcher.request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method,
+        signal,
+        // The name of the certificate follows the host header.
+        headers: Object.entries(headers)
+          .filter(([name]) => name.toLowerCase() !== "host")
+          .flat(),
+        body: body ?? null
+      })
+
+    const send = (url: URL, dispatcher: Agent, { maxBytes, ...request }: OutboundRequest) =>
       Effect.tryPromise({
         try: async (signal): Promise<OutboundResponse> => {
-          const response = await dispatcher.request({
-            origin: url.origin,
-            path: `${url.pathname}${url.search}`,
-            method,
-            signal,
-            // The name of the certificate follows the host header.
-            headers: Object.entries(headers)
-              .filter(([name]) => name.toLowerCase() !== "host")
-              .flat(),
-            body: body ?? null
-          })
+          const response = await begin(url, dispatcher, request, signal)
           return { status: response.statusCode, headers: response.headers, ...(await read(response.body, maxBytes)) }
         },
         catch: (error) => failed(reasonOf(error))
@@ -193,6 +234,24 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
           const literal = literalOf(url)
           if (literal !== null) yield* judged(url, [literal])
         }),
+
+      /** Requests and reads the response while it comes. The time is that to its beginning. */
+      open: ({
+        timeout,
+        ...request
+      }: Omit<OutboundRequest, "maxBytes">): Effect.Effect<OutboundStream, OutboundError, Scope.Scope> =>
+        Effect.gen(function* () {
+          const url = yield* targetOf(request.url)
+          const addresses = yield* vetted(url)
+          const agent = yield* Effect.acquireRelease(agentFor(addresses), (made) =>
+            Effect.promise(() => made.destroy())
+          )
+          const { body, headers, statusCode } = yield* Effect.tryPromise({
+            try: (signal) => begin(url, agent, request, signal),
+            catch: (error) => failed(reasonOf(error))
+          })
+          return { status: statusCode, headers, next: nextOf(body) }
+        }).pipe(Effect.timeoutFail({ duration: timeout, onTimeout: () => failed("timeout") })),
 
       request: (request: OutboundRequest): Effect.Effect<OutboundResponse, OutboundError> =>
         Effect.gen(function* () {

@@ -62,7 +62,9 @@ export const UseHttp = HttpApiBuilder.group(Api, "use", (handlers) =>
       .handle("uses", ({ path }) =>
         Effect.flatMap(Effect.flatMap(access.env(path, "secret.uses"), service.uses), (data) => uses({ data }))
       )
-      .handle("use", ({ path, payload }) => service.use(path, payload))
+      .handle("use", ({ path, payload }) =>
+        payload.stream === true ? service.stream(path, payload) : service.use(path, payload)
+      )
   })
 ).pipe(Layer.provide(Uses.Default))
 

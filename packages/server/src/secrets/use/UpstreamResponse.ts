@@ -7,7 +7,7 @@ import * as Struct from "effect/Struct"
 import type { OutboundResponse } from "../../base/outbound/Outbound.js"
 import { decompressed } from "./Decompress.js"
 import { longestSpelling } from "@coffer/domain/secrets/Spellings"
-import { makeScrub } from "./Scrub.js"
+import { makeScrub, type Scrub } from "./Scrub.js"
 
 /** Headers of responses that callers get, if they have no value in them. */
 const shownHeaders: ReadonlySet<string> = new Set([
@@ -46,7 +46,27 @@ export const withheldSentences: Readonly<Record<Withheld, string>> = {
 
 export const withheldKinds = Struct.keys(withheldSentences)
 
-const single = (header: string | ReadonlyArray<string> | undefined): string =>
+/** The headers that callers get, without values. */
+export const cleanHeaders = (
+  upstream: Pick<OutboundResponse, "headers">,
+  scrub: Scrub
+): Effect.Effect<{ readonly headers: Record<string, string>; readonly count: number }, Withheld> =>
+  Effect.gen(function* () {
+    const lines = Object.entries(upstream.headers)
+      .map(([name, text]) => [name.toLowerCase(), single(text)] as const)
+      .filter(([name, text]) => shownHeaders.has(name) && text.length <= maxHeaderCharacters)
+    const headers: Record<string, string> = {}
+    let count = 0
+    for (const [name, text] of lines) {
+      const clean = yield* scrub(text)
+      if (clean === null) return yield* Effect.fail("value" as const)
+      headers[name] = clean.text
+      count += clean.count
+    }
+    return { headers, count }
+  })
+
+export const single = (header: string | ReadonlyArray<string> | undefined): string =>
   Predicate.isString(header) ? header : (header ?? []).join(", ")
 
 /** How many bytes of a response are read: beyond the limit, so that a value at the limit is found. */
@@ -96,17 +116,9 @@ export const responseOf = (
     )
     const scrub = yield* makeScrub(values)
     const scrubbed = yield* scrub(Buffer.from(whole.body).toString("latin1"))
-    const lines = Object.entries(upstream.headers)
-      .map(([name, text]) => [name.toLowerCase(), single(text)] as const)
-      .filter(([name, text]) => shownHeaders.has(name) && text.length <= maxHeaderCharacters)
-    const headers: Record<string, string> = {}
-    let count = scrubbed?.count ?? 0
-    for (const [name, text] of lines) {
-      const clean = yield* scrub(text)
-      if (clean === null) return yield* Effect.fail("value" as const)
-      headers[name] = clean.text
-      count += clean.count
-    }
+    const shown = yield* cleanHeaders(upstream, scrub)
+    const { headers } = shown
+    const count = (scrubbed?.count ?? 0) + shown.count
     if (scrubbed === null) return yield* Effect.fail("value" as const)
 
     // The tag of the body as it came lets the caller test guesses of what was replaced.

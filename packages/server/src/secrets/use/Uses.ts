@@ -2,6 +2,7 @@ import { currentActor } from "@coffer/domain/access/Actor"
 import { BrokerDisabled, Overloaded, UpstreamFailed, type UseBudget, UseRefused } from "@coffer/domain/errors/Errors"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { UseRequest, UseResponse } from "@coffer/domain/secrets/UseRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -23,11 +24,15 @@ import { UsePermits } from "./UsePermits.js"
 import { targetOf } from "../use-rules/Match.js"
 import { type Outgoing, placed, signaturesIn, signed } from "./Placement.js"
 import { outgoingHeaders } from "./OutgoingHeaders.js"
-import { makeSlots } from "./Slots.js"
+import { makeSlots, makeStreamSlots } from "./Slots.js"
+import { streamedResponse } from "./StreamedResponse.js"
 import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./UseMetrics.js"
 
 /** How long a use takes at most: waiting, granting, the request, and the scrub of its response. */
 const patienceMillis = 30_000
+
+/** A stream holds its search for minutes, which takes about 1 KiB for each byte of the values. Longer ones come whole. */
+const maxStreamedValues = 2_048
 
 /** Returns the milliseconds that are left until a time. */
 const until = (deadline: number) => Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, deadline - now))
@@ -84,6 +89,12 @@ const outgoingOf = (asked: Outgoing, granted: ReadonlyArray<PermittedSecret>): E
     return outgoing
   })
 
+/** The facts of a response that the log has. */
+export interface Outcome {
+  readonly response: Pick<UseResponse, "scrubbed" | "status" | "truncated">
+  readonly bytes: number
+}
+
 type Sent = {
   readonly response: UseResponse
   readonly bytes: number
@@ -101,6 +112,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     const audit = yield* AuditLog
     const { broker, brokerUrl } = yield* ServerConfig
     const inSlot = yield* makeSlots
+    const streamSlots = yield* makeStreamSlots
     // Each takes up to 60 MiB of memory meanwhile.
     const scrubs = makeFairSemaphore(sharedBounds.scrubs)
 
@@ -140,14 +152,14 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     const recordResponse = (
       place: Place<"secret.use">,
       granted: Array.NonEmptyReadonlyArray<PermittedSecret>,
-      exit: Exit.Exit<Sent, OutboundError | Withheld>
+      exit: Exit.Exit<Outcome, OutboundError | Withheld>
     ) => {
       const outcome = Exit.match(exit, {
-        onSuccess: ({ bytes, response }) => ({
-          status: response.status,
+        onSuccess: ({ bytes, response: { scrubbed, status, truncated } }) => ({
+          status,
           response_bytes: bytes,
-          truncated: response.truncated,
-          scrubbed: response.scrubbed
+          truncated,
+          scrubbed
         }),
         onFailure: (cause) => ({
           failed:
@@ -198,7 +210,8 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         .env(path, "secret.use")
         .pipe(Effect.flatMap((place) => Effect.zipRight(recordRefusal(place, request, reason), Effect.fail(refusal))))
 
-    const make = (path: EnvPath, request: UseRequest, deadline: number) =>
+    /** Grants a request and commits its entry: it can leave then. */
+    const prepare = (path: EnvPath, request: UseRequest, deadline: number) =>
       Effect.gen(function* () {
         const { target, ...asked } = yield* Effect.catchTag(askedOf(request), "UseRefused", (refusal) =>
           refuse(path, request, "request", refusal)
@@ -223,19 +236,68 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
             Effect.tapErrorTag("UseBudget", recorded("budget"))
           )
         })
-        const { granted, outgoing, place } = yield* outcomeOf(changing)
+        const prepared = yield* outcomeOf(changing)
         yield* Metric.increment(usesMade)
+        return { ...prepared, host: target.host }
+      })
+
+    type Prepared = Effect.Effect.Success<ReturnType<typeof prepare>>
+
+    const answer = ({ granted, host, outgoing, place }: Prepared, deadline: number) =>
+      Effect.gen(function* () {
         const { response } = yield* send(outgoing, granted, yield* until(deadline)).pipe(
           Effect.onExit((exit) => recordResponse(place, granted, exit)),
           Effect.tapError((failure) =>
             Metric.increment(upstreamFailures(typeof failure === "string" ? failure : failure.reason))
           ),
           Effect.mapError((failure) =>
-            failedUpstream(target.host, typeof failure === "string" ? withheldSentences[failure] : failure.message)
+            failedUpstream(host, typeof failure === "string" ? withheldSentences[failure] : failure.message)
           )
         )
         return response
       })
+
+    const make = (path: EnvPath, request: UseRequest, deadline: number) =>
+      Effect.flatMap(prepare(path, request, deadline), (prepared) => answer(prepared, deadline))
+
+    const makeStream = (path: EnvPath, request: UseRequest, deadline: number) =>
+      Effect.gen(function* () {
+        const prepared = yield* prepare(path, request, deadline)
+        const { granted, host, outgoing, place } = prepared
+        const values = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
+        const signatures = granted.flatMap(({ terms }) => signaturesIn(outgoing, terms.place))
+        const isStream = granted.every(({ terms }) => terms.response === "stream")
+        if (!isStream || values.reduce((sum, value) => sum + value.length, 0) > maxStreamedValues) {
+          return yield* answer(prepared, deadline)
+        }
+        const { id } = yield* currentActor
+        const body = streamedResponse({
+          open: outbound.open({
+            url: outgoing.url,
+            method: outgoing.method,
+            headers: outgoing.headers,
+            ...(outgoing.body !== null && { body: outgoing.body }),
+            timeout: patienceMillis
+          }),
+          values: [...values, ...signatures],
+          maxBytes: strictest(granted.map(({ terms }) => terms)).max_kib * 1024,
+          sentence: (failure) =>
+            failedUpstream(host, typeof failure === "string" ? withheldSentences[failure] : failure.message).message,
+          record: (exit) => recordResponse(place, granted, exit),
+          enter: streamSlots(id)
+        })
+        return HttpServerResponse.stream(body, { contentType: "application/x-ndjson" })
+      })
+
+    /** Makes a request whose response is passed on while it comes, if its rules say so. */
+    const stream = method("Uses.stream", function* (path: EnvPath, request: UseRequest) {
+      yield* enabled
+      const { id } = yield* currentActor
+      const deadline = (yield* Clock.currentTimeMillis) + patienceMillis
+      return yield* inSlot(id, makeStream(path, request, deadline), (full) =>
+        refuse(path, request, "concurrency", full)
+      )
+    })
 
     /** Makes a request with secrets. The entry of the audit log is committed before it leaves. */
     const use = method("Uses.use", function* (path: EnvPath, request: UseRequest) {
@@ -245,7 +307,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       return yield* inSlot(id, make(path, request, deadline), (full) => refuse(path, request, "concurrency", full))
     })
 
-    return { use, uses: permits.uses } as const
+    return { use, stream, uses: permits.uses } as const
   }),
   dependencies: [UsePermits.Default, Outbound.Default]
 }) {}
