@@ -87,6 +87,7 @@ describe("the settings", () => {
         vaultApi: false,
         mcp: true,
         mcpOrigins: [],
+        oauthClients: ["*"],
         corsAllowedOrigins: [],
         backups: null,
         logLevel: LogLevel.Info,
@@ -147,6 +148,7 @@ describe("the settings", () => {
         SERVICE_VAULT_API: "1",
         SERVICE_MCP: "off",
         SERVICE_MCP_ORIGINS: "https://agents.example.com",
+        SERVICE_OAUTH_CLIENTS: "agents.example.com, *.example.org",
         CORS_ALLOWED_ORIGINS: "https://app.example.com, http://localhost:5173",
         BACKUP_S3_ENDPOINT: "https://s3.example.com/storage",
         BACKUP_S3_REGION: "eu-west-1",
@@ -227,6 +229,7 @@ describe("the settings", () => {
         vaultApi: true,
         mcp: false,
         mcpOrigins: ["https://agents.example.com"],
+        oauthClients: ["agents.example.com", "*.example.org"],
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],
         backups: {
           store: {

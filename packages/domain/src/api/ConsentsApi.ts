@@ -15,11 +15,9 @@ import { LimitExceeded, RateLimited } from "../errors/Errors.js"
 import { EnvName, OrgName, ProjectName, SecretKey } from "../base/Names.js"
 import { body, field, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
-import { Admission, BodyLimit, RecentLogin, recentLogin, requires } from "./Requirement.js"
+import { Admission, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const consents = "/api/auth/consents"
-
-const bodyLimit = 32 * 1024
 
 const request = field(AuthorizationQuery, "the query of the address that the program opened")
 
@@ -31,7 +29,6 @@ export class ConsentsApi extends HttpApiGroup.make("consents")
       .addError(RateLimited)
       .pipe(requires("person"))
       .annotate(RecentLogin, "never")
-      .annotate(BodyLimit, bodyLimit)
       .annotate(OpenApi.Summary, "Read the request of a program for a part of one's rights")
       .annotate(
         OpenApi.Description,
@@ -59,7 +56,6 @@ export class ConsentsApi extends HttpApiGroup.make("consents")
       .addError(RateLimited)
       .pipe(requires("person"), recentLogin("always"))
       .addError(LimitExceeded)
-      .annotate(BodyLimit, bodyLimit)
       .annotate(OpenApi.Summary, "Grant a program a part of one's rights")
       .annotate(
         OpenApi.Description,
