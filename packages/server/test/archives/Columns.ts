@@ -174,7 +174,7 @@ export const without: Readonly<Record<string, string>> = {
   api_keys: credential,
   delegations: credential,
   delegation_environments: credential,
-  connections: credential,
+  consents: credential,
   federated_sessions: credential,
   key_sessions: credential,
   client_logins: credential,

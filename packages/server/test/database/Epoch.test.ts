@@ -11,7 +11,7 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   login_groups: "emptied",
   provider_groups: "emptied",
   group_logins: "emptied",
-  connections: "kept: of delegations that are emptied",
+  consents: "kept: of delegations that are emptied",
   passkey_challenges: "kept: of sessions that are emptied",
   key_sessions: "emptied",
   federated_sessions: "emptied",

@@ -12,7 +12,7 @@ import { entries, grant, onDatabase, organization, raw, transaction } from "../s
 
 /** The tables whose rows are deleted, and not by the list of maintenance: what deletes them. */
 const deletedElsewhere: Readonly<Record<string, string>> = {
-  connections: "the end of the delegation",
+  consents: "the end of the delegation",
   delegation_environments: "the end of the delegation, or of the environment",
   passkeys: "their person, or the end of the account",
   group_members: "a change of the group, or the end of a membership",
@@ -60,7 +60,7 @@ const endsElsewhere: Readonly<Record<string, string>> = {
   "protections.expires_after": "the lifetime of requests, which end by their own column",
   "service_accounts.expires_in_days": "the lifetime of keys",
   "users.logins_ended": "a count",
-  "connections.code_expires_at": "an exchange compares it; it goes with its delegation"
+  "consents.code_expires_at": "an exchange compares it; it goes with its delegation"
 }
 
 const tellsOfEnd = /expire|until|due_at|_end(?:ed|s|ing)?$|lifetime|valid_/

@@ -54,17 +54,17 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "access/caller/DelegatedPlaces.ts": { list: own("10 environments of a delegation") },
   "http/mcp/McpOrigins.ts": { URL: header },
   "http/mcp/McpErrors.ts": { URL: url },
-  "directory/connections/AuthorizationRequest.ts": { query: caller("loop", "4,096 characters") },
-  "directory/connections/RedirectUri.ts": {
+  "directory/consents/AuthorizationRequest.ts": { query: caller("loop", "4,096 characters") },
+  "directory/consents/RedirectUri.ts": {
     URL: caller("loop", "512 characters"),
     query: own("the parameters of an answer")
   },
-  "directory/connections/Programs.ts": { URL: caller("loop", "512 characters") },
-  "directory/connections/ClientDocuments.ts": {
+  "directory/consents/Programs.ts": { URL: caller("loop", "512 characters") },
+  "directory/consents/ClientDocuments.ts": {
     JSON: service("5 KiB"),
     URL: caller("loop", "512 characters")
   },
-  "directory/connections/Registrations.ts": { JSON: own("a sealed registration: it is opened before it is parsed") },
+  "directory/consents/Registrations.ts": { JSON: own("a sealed registration: it is opened before it is parsed") },
   "access/caller/Authenticator.ts": { JSON: own("100 keys of a delegation") },
   "access/place/PlaceRow.ts": {
     JSON: own("rules of the caller, which the database puts together: 1,000 and those of groups")

@@ -40,7 +40,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   },
   // They go with their delegation.
   delegation_environments: { scopes: ["user", "org"] },
-  connections: { scopes: ["user", "org"] },
+  consents: { scopes: ["user", "org"] },
   // The end of a person's account removes all of them.
   passkeys: { scopes: ["server", "user"] },
   passkey_challenges: { scopes: ["user"], alone: RegExp(expired("passkey_challenges")) },

@@ -107,7 +107,7 @@ export const liveDelegation = sql`${delegationEnd} > ${databaseTime}`
 // The role and the rules are the person's: what the delegation leaves of them is decided with each of them.
 const delegationActor = sql`
   SELECT d.id AS delegation_id, d.name AS delegation_name, d.permission AS permission, d.reveal AS reveal,
-    d.keys AS keys, (SELECT count(*) FROM connections c WHERE c.delegation_id = d.id) AS connected,
+    d.keys AS keys, (SELECT count(*) FROM consents c WHERE c.delegation_id = d.id) AS connected,
     d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at,
     u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
     dg.id AS own_org_id, dg.name AS own_org_name, ${delegatedPlaces} AS places, ${placeColumns(sql`u.id`)}

@@ -3,7 +3,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "sessions",
   "delegations",
   "delegation_environments",
-  "connections",
+  "consents",
   "passkeys",
   "passkey_challenges",
   "federated_sessions",

@@ -46,7 +46,7 @@ export const delegationsRepo = Effect.map(query, ({ all, first, returning, write
     SELECT d.id AS id, d.name AS name, dg.id AS org_id, dg.name AS org, ${delegatedPlaces} AS places, d.permission AS permission, d.reveal AS reveal,
       d.keys AS keys, d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at,
       c.client_name AS client_name, c.client_host AS client_host
-    FROM delegations d ${delegatedOrg} LEFT JOIN connections c ON c.delegation_id = d.id
+    FROM delegations d ${delegatedOrg} LEFT JOIN consents c ON c.delegation_id = d.id
     WHERE d.user_id = ${"userId"} AND ${liveDelegation}`
 
   const live = all(DelegationRow)`${ofPerson} ORDER BY d.created_at DESC, d.id DESC`

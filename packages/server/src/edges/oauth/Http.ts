@@ -11,8 +11,8 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { ServerConfig } from "../../base/Config.js"
-import { Connections } from "../../directory/connections/Connections.js"
-import { Registrations } from "../../directory/connections/Registrations.js"
+import { Consents } from "../../directory/consents/Consents.js"
+import { Registrations } from "../../directory/consents/Registrations.js"
 import { errorResponse } from "../../http/Failure.js"
 import { type Form, readForm, readSmallJson } from "../../http/Form.js"
 import {
@@ -63,7 +63,7 @@ const decodeVerifier = Schema.decodeUnknownOption(CodeVerifier)
 export const OauthLive = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function* () {
     const config = yield* ServerConfig
-    const connections = yield* Connections
+    const consents = yield* Consents
     const registrations = yield* Registrations
 
     const issuer = Effect.flatMap(NodeRequest.current, ({ headers }) => {
@@ -85,7 +85,7 @@ export const OauthLive = HttpApiBuilder.Router.use((router) =>
 
     const register = Effect.gen(function* () {
       yield* issuer
-      yield* connections.count("register")
+      yield* consents.count("register")
       const metadata = yield* Effect.flatMap(NodeRequest.current, readSmallJson).pipe(
         Effect.catchIf(
           (error) => isApiError(error) && error.status < 500,
@@ -110,7 +110,7 @@ export const OauthLive = HttpApiBuilder.Router.use((router) =>
 
     const token = Effect.gen(function* () {
       const own = yield* issuer
-      yield* connections.count("token")
+      yield* consents.count("token")
       const form = yield* submitted
       const [code, clientId, redirectUri] = [form.get("code"), form.get("client_id"), form.get("redirect_uri")]
       const verifier = decodeVerifier(form.get("code_verifier"))
@@ -124,7 +124,7 @@ export const OauthLive = HttpApiBuilder.Router.use((router) =>
       if (!isResource(own, form.get("resource") ?? resourceOf(own))) {
         return refused("invalid_target", "resource: must be the address of this server's /mcp")
       }
-      const issued = yield* connections.exchange({ code, clientId, redirectUri, verifier: verifier.value })
+      const issued = yield* consents.exchange({ code, clientId, redirectUri, verifier: verifier.value })
       if (issued === null) return refused("invalid_grant", "the code is wrong, used or expired, or another program's")
       return json({
         access_token: Redacted.value(issued.token),
@@ -136,13 +136,13 @@ export const OauthLive = HttpApiBuilder.Router.use((router) =>
 
     const revoke = Effect.gen(function* () {
       yield* issuer
-      yield* connections.count("revoke")
+      yield* consents.count("revoke")
       const form = yield* submitted
       const [token, clientId] = [form.get("token"), form.get("client_id")]
       if (token === undefined || clientId === undefined) {
         return refused("invalid_request", "token and client_id are required")
       }
-      yield* connections.revoke(token, clientId)
+      yield* consents.revoke(token, clientId)
       return HttpServerResponse.empty({ status: 200, headers: Headers.fromInput(uncached) })
     })
 
@@ -153,4 +153,4 @@ export const OauthLive = HttpApiBuilder.Router.use((router) =>
     yield* router.post(oauthPaths.token, answered(token))
     yield* router.post(oauthPaths.revoke, answered(revoke))
   })
-).pipe(Layer.provide([Connections.Default, Registrations.Default]))
+).pipe(Layer.provide([Consents.Default, Registrations.Default]))

@@ -12,7 +12,7 @@ import { issuerOf } from "../../http/mcp/Issuer.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
 import { neededFor } from "../delegations/Delegations.js"
 import { readAuthorizationRequest } from "./AuthorizationRequest.js"
-import { Connections } from "./Connections.js"
+import { Consents } from "./Consents.js"
 import { Programs } from "./Programs.js"
 import { isLocalRedirect, placeOfRedirect } from "./RedirectUri.js"
 
@@ -25,7 +25,7 @@ export const ConsentsHttp = HttpApiBuilder.group(Api, "consents", (handlers) =>
     const access = yield* Access
     const { person } = access
     const config = yield* ServerConfig
-    const connections = yield* Connections
+    const consents = yield* Consents
     const programs = yield* Programs
 
     const read = (query: string) =>
@@ -38,7 +38,7 @@ export const ConsentsHttp = HttpApiBuilder.group(Api, "consents", (handlers) =>
     return handlers
       .handle("review", ({ payload }) =>
         Effect.gen(function* () {
-          yield* connections.count("review", yield* person("consent.review"))
+          yield* consents.count("review", yield* person("consent.review"))
           const { answer, asked, program, redirectUri } = yield* read(payload.request)
           const isWrong = "error" in asked
           return {
@@ -65,13 +65,13 @@ export const ConsentsHttp = HttpApiBuilder.group(Api, "consents", (handlers) =>
           const entered = Effect.forEach([{ project, env }, ...also] as const, enter)
           // Before the document of a program is fetched, for which no transaction waits.
           yield* entered
-          yield* connections.count("consent", actor)
+          yield* consents.count("consent", actor)
           const request = yield* read(payload.request)
           const { asked } = request
           if ("error" in asked) return yield* new ValidationError({ message: asked.description })
           const code = yield* access.change(
             entered,
-            (places) => connections.consent(places, actor, request, asked, payload),
+            (places) => consents.consent(places, actor, request, asked, payload),
             // The delegations of a person are counted.
             { also: [userScope(actor.id)] }
           )
@@ -79,4 +79,4 @@ export const ConsentsHttp = HttpApiBuilder.group(Api, "consents", (handlers) =>
         })
       )
   })
-).pipe(Layer.provide([Connections.Default, Programs.Default]))
+).pipe(Layer.provide([Consents.Default, Programs.Default]))

@@ -21,7 +21,7 @@ import { Delegations } from "../delegations/Delegations.js"
 import type { AuthorizationRequest } from "./AuthorizationRequest.js"
 import { type AskedScope, scopeOf } from "./AskedScope.js"
 import { delegationNameOf } from "./Program.js"
-import { type ConnectionRow, connectionsRepo } from "./Repo.js"
+import { type ConsentRow, consentsRepo } from "./Repo.js"
 
 const minute = 60_000
 /** How long a code is valid. */
@@ -61,13 +61,13 @@ export interface IssuedToken {
 const beyond = (field: string, what: string) =>
   new ValidationError({ message: `${field}: the program did not ask for ${what}` })
 
-const permissionOf = ({ permission }: ConnectionRow): DelegablePermission =>
+const permissionOf = ({ permission }: ConsentRow): DelegablePermission =>
   delegablePermissions.find((one) => one === permission) ?? "use"
 
 /** The programs that people gave a part of their rights by consent: each is a delegation, and the program that has its token. */
-export class Connections extends Effect.Service<Connections>()("@coffer/server/Connections", {
+export class Consents extends Effect.Service<Consents>()("@coffer/server/Consents", {
   effect: Effect.gen(function* () {
-    const repo = yield* connectionsRepo
+    const repo = yield* consentsRepo
     const audit = yield* AuditLog
     const delegations = yield* Delegations
     const rates = yield* RateLimits
@@ -101,7 +101,7 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
      * ends with the code. Call it in the transaction that enters the places.
      */
     const consent = method(
-      "Connections.consent",
+      "Consents.consent",
       function* (
         entered: Array.NonEmptyReadonlyArray<Place<"secret.use" | "secret.list" | "secret.write">>,
         person: UserActor,
@@ -138,7 +138,7 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
     )
 
     /** Ends the delegation of a program. */
-    const end = (row: ConnectionRow, because: string) =>
+    const end = (row: ConsentRow, because: string) =>
       Effect.gen(function* () {
         yield* repo.forget({ id: row.delegation_id })
         if ((yield* repo.end({ id: row.delegation_id })).length === 0) return
@@ -158,7 +158,7 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
      * Exchanges a code for the token of its delegation; null if the code is wrong, expired, or not for this program. A code that is
      * brought twice ends what it made: one of the two may be a thief (RFC 9700, section 4.5).
      */
-    const exchange = method("Connections.exchange", function* (brought: BroughtCode) {
+    const exchange = method("Consents.exchange", function* (brought: BroughtCode) {
       const hash = hashToken(brought.code)
       const found = yield* repo.byCode({ hash })
       if (found === undefined) return null
@@ -189,7 +189,7 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
     })
 
     /** Ends a token for the program that has it (RFC 7009). An unknown token, or one of another program, is left alone. */
-    const revoke = method("Connections.revoke", function* (token: string, clientId: string) {
+    const revoke = method("Consents.revoke", function* (token: string, clientId: string) {
       if (!isWellFormed("delegation", token)) return
       const hash = hashToken(token)
       const found = yield* repo.byToken({ hash })

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { databaseTime, query, sql } from "../../database/Query.js"
 import { idRow } from "../../database/Rows.js"
 
-const ConnectionRow = Schema.Struct({
+const ConsentRow = Schema.Struct({
   delegation_id: DelegationId,
   user_id: UserId,
   email: Schema.typeSchema(Email),
@@ -20,23 +20,23 @@ const ConnectionRow = Schema.Struct({
   ends_at: Schema.Number,
   used_at: Schema.NullOr(Schema.Number)
 })
-export type ConnectionRow = typeof ConnectionRow.Type
+export type ConsentRow = typeof ConsentRow.Type
 
-export const connectionsRepo = Effect.map(query, ({ first, returning, write }) => {
-  const connection = sql`
+export const consentsRepo = Effect.map(query, ({ first, returning, write }) => {
+  const consent = sql`
     SELECT c.delegation_id AS delegation_id, u.id AS user_id, u.email AS email, d.org_id AS org_id, d.name AS name,
       d.permission AS permission, d.reveal AS reveal, c.client_hash AS client_hash, c.redirect_uri AS redirect_uri,
       c.challenge AS challenge, c.ends_at AS ends_at, c.used_at AS used_at
-    FROM connections c JOIN delegations d ON d.id = c.delegation_id JOIN users u ON u.id = d.user_id
+    FROM consents c JOIN delegations d ON d.id = c.delegation_id JOIN users u ON u.id = d.user_id
     WHERE u.disabled_at IS NULL`
 
   return {
-    byCode: first(ConnectionRow)`${connection} AND c.code_hash = ${"hash"}`,
+    byCode: first(ConsentRow)`${consent} AND c.code_hash = ${"hash"}`,
 
-    byToken: first(ConnectionRow)`${connection} AND d.token_hash = ${"hash"}`,
+    byToken: first(ConsentRow)`${consent} AND d.token_hash = ${"hash"}`,
 
     insert: write`
-      INSERT INTO connections (delegation_id, client_hash, client_name, client_host, redirect_uri, challenge, code_hash,
+      INSERT INTO consents (delegation_id, client_hash, client_name, client_host, redirect_uri, challenge, code_hash,
         code_expires_at, ends_at)
       VALUES (${"id"}, ${"client"}, ${"name"}, ${"host"}, ${"redirectUri"}, ${"challenge"}, ${"hash"}, ${"codeEnd"}, ${"endsAt"})`,
 
@@ -45,13 +45,13 @@ export const connectionsRepo = Effect.map(query, ({ first, returning, write }) =
 
     /** Uses a code. No row if it was used or has expired. */
     use: returning(Schema.Struct({ delegation_id: DelegationId }))`
-      UPDATE connections SET used_at = ${databaseTime}
+      UPDATE consents SET used_at = ${databaseTime}
       WHERE delegation_id = ${"id"} AND used_at IS NULL AND code_expires_at > ${databaseTime}
       RETURNING delegation_id`,
 
     begin: write`UPDATE delegations SET token_hash = ${"hash"}, expires_at = ${"endsAt"} WHERE id = ${"id"}`,
 
-    forget: write`DELETE FROM connections WHERE delegation_id = ${"id"}`,
+    forget: write`DELETE FROM consents WHERE delegation_id = ${"id"}`,
 
     end: returning(idRow(DelegationId))`DELETE FROM delegations WHERE id = ${"id"} RETURNING id`
   } as const
