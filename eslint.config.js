@@ -121,6 +121,8 @@ const restricted = (files, patterns, { ignores = [], paths = [] } = {}) => ({
  */
 const aware = [
   "packages/server/src/database/{sqlite,postgres,copy}/**",
+  // The databases of others, whose credentials are renewed.
+  "packages/server/src/secrets/connections/Postgres.ts",
   "packages/server/src/database/Database.ts",
   "packages/server/src/database/GuardedConnection.ts",
   "packages/server/src/database/SqlErrors.ts",

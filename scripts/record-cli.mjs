@@ -313,6 +313,15 @@ $ coffer request refuse $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\
 $ coffer request approve 00000000-0000-7000-8000-000000000000
 $ coffer use revoke STRIPE_KEY $(coffer use list STRIPE_KEY --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --yes
 
+# Credentials that renew themselves
+
+The server logs in to a database by a connection. Its password is a secret of the environment, and no host of this page exists.
+
+$ coffer connection create shop-db --host db.invalid --database shop --user renewer --password-key RENEWER_PASSWORD
+$ coffer connection list
+$ coffer connection test shop-db
+$ coffer connection delete shop-db --yes
+
 # The audit log
 \`coffer audit list --archive FILE\` searches an [archive](operations/audit-archives.md), without a server.
 $ coffer audit list --action secret.set --limit 2
@@ -399,6 +408,7 @@ writeFileSync(join(home, "key.txt"), `${identity}\n`, { mode: 0o600 })
 const { server, url } = await startBuiltServer(base, {
   SERVICE_PUBLIC_URL: "https://coffer.example.com",
   SERVICE_BROKER: "1",
+  SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
   SERVICE_TRUSTED_PROXIES: "127.0.0.0/8",
   SUPERADMIN_EMAIL_0: "ada@example.com"
 })

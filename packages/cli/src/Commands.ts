@@ -20,6 +20,7 @@ import { projectCommand } from "./commands/projects/Projects.js"
 import { accessCommand } from "./commands/requests/Access.js"
 import { requestCommand } from "./commands/requests/Requests.js"
 import { verifyReleaseCommand } from "./commands/release/VerifyRelease.js"
+import { connectionCommand } from "./commands/renewal/Connections.js"
 import { renderCommand } from "./commands/render/Render.js"
 import { runCommand } from "./commands/run/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
@@ -93,6 +94,7 @@ export const tree: Tree = treeOf({
           delegateStore
         ),
         row("Use secrets without seeing them", useCommand),
+        row("Credentials that renew themselves", connectionCommand),
         row("Events, credentials for tools", webhookCommand, helperCommand)
       ]
     },

@@ -8,6 +8,7 @@ import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
 import { BackupsApi } from "./api/BackupsApi.js"
 import { ConsentsApi } from "./api/ConsentsApi.js"
+import { ConnectionsApi } from "./api/ConnectionsApi.js"
 import { DeclaredApi } from "./api/DeclaredApi.js"
 import { DelegationsApi } from "./api/DelegationsApi.js"
 import { DuesApi } from "./api/DuesApi.js"
@@ -78,6 +79,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(FederationsApi)
   .add(UseRulesApi)
   .add(UseApi)
+  .add(ConnectionsApi)
   .add(ApprovalsApi)
   .add(ProtectionsApi)
   .add(PreviewsApi)

@@ -55,6 +55,7 @@ import { MembersHttp } from "./directory/members/Http.js"
 import { MetricsLive } from "./operations/metrics/MetricsServer.js"
 import { OrganizationsHttp } from "./directory/organizations/Http.js"
 import { PagesLive } from "./edges/pages/Http.js"
+import { ConnectionsHttp } from "./secrets/connections/Http.js"
 import { DeclaredHttp } from "./secrets/declared/Http.js"
 import { ProjectsHttp } from "./directory/projects/Http.js"
 import { SecretsHttp } from "./secrets/services/Http.js"
@@ -102,6 +103,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     FederationsHttp,
     UseRulesHttp,
     UseHttp,
+    ConnectionsHttp,
     ApprovalsHttp,
     ProtectionsHttp,
     PreviewsHttp,

@@ -75,6 +75,7 @@ describe("the settings", () => {
         postgres: null,
         workers: 1,
         outboundAllowNetworks: [],
+        renewalNetworks: [],
         machineIssuers: [],
         broker: false,
         isBrokerAlone: false,
@@ -141,6 +142,7 @@ describe("the settings", () => {
         SERVICE_HOST: "0.0.0.0",
         SERVICE_PORT: "8080",
         SERVICE_TRUSTED_PROXIES: "10.0.0.0/8,fd00::1",
+        SERVICE_RENEWAL_NETWORKS: "10.20.0.0/16",
         SERVICE_TLS_CERT_FILE: "/etc/coffer/tls.crt",
         SERVICE_TLS_KEY_FILE: "/etc/coffer/tls.key",
         SERVICE_TLS_MIN_VERSION: "1.2",
@@ -210,6 +212,7 @@ describe("the settings", () => {
         dbPath: "/var/lib/coffer/coffer.db",
         postgres: null,
         workers: 1,
+        renewalNetworks: [{ address: "10.20.0.0", prefix: 16, family: "ipv4" }],
         outboundAllowNetworks: [
           { address: "10.0.0.0", prefix: 8, family: "ipv4" },
           { address: "fd00::1", prefix: 128, family: "ipv6" }

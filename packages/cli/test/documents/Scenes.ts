@@ -138,6 +138,10 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
   }
 
   const password = () => set("dev", { DB_PASSWORD: "1" })
+  const connection = () =>
+    call("POST", "/acme/projects/webshop/envs/prod/connections", {
+      ...{ name: "shop-db", host: "db.invalid", database: "shop", user: "renewer", password_key: "RENEWER_PASSWORD" }
+    })
   const stripe = () => set("dev", { STRIPE_KEY: "1" })
   const webhook = () => call("POST", "/acme/webhooks", { url: "https://hooks.invalid/", events: ["acl.*"] })
   const votes = { needed: 1, approvers: "admins", self: true, break_glass: ["ada@example.com"] }
@@ -186,6 +190,8 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "project erase": { before: ["coffer project create shop-old", "coffer project delete shop-old --yes"] },
     "environment restore": { before: ["coffer env create qa || true", "coffer env delete qa --yes"] },
     "environment erase": { before: ["coffer env create qa-old || true", "coffer env delete qa-old --yes"] },
+    "connection test": { before: [connection] },
+    "connection delete": { before: [connection] },
     "project create": { before: [() => call("DELETE", "/acme/projects/webshop")] },
     "project rename": { after: [() => call("PATCH", "/acme/projects/shop", { name: "webshop" })] },
     "project delete": { after: [webshop] },

@@ -115,6 +115,11 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
       HttpApiClient.group(AnyApi.add(OverviewApi), { ...options, group: "overview" })
     )
   ),
+  connections: once(() =>
+    import("@coffer/domain/api/ConnectionsApi").then(({ ConnectionsApi }) =>
+      HttpApiClient.group(AnyApi.add(ConnectionsApi), { ...options, group: "connections" })
+    )
+  ),
   acl: once(() =>
     import("@coffer/domain/api/AclApi").then(({ AclApi }) =>
       HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })

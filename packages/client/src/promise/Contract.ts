@@ -1679,6 +1679,9 @@ export type AuditAction =
   | "use_rule.create"
   | "use_rule.update"
   | "use_rule.delete"
+  | "connection.create"
+  | "connection.delete"
+  | "connection.test"
   | "approval.request"
   | "approval.approve"
   | "approval.refuse"
@@ -2417,6 +2420,7 @@ export type ResourceType =
   | "federation"
   | "webhook"
   | "use_rule"
+  | "connection"
   | "approval"
   | "protection"
   | "request"
@@ -2503,7 +2507,13 @@ export type SentCounts = Readonly<{
   fields?: ArchivedFieldCounts
 }>
 
-export type ServerFacts = Readonly<{ uses: boolean; backups: boolean; org_creation: OrgCreation; trash_days?: Count }>
+export type ServerFacts = Readonly<{
+  uses: boolean
+  renewal?: boolean
+  backups: boolean
+  org_creation: OrgCreation
+  trash_days?: Count
+}>
 
 export type ServerSetting = Readonly<{ variable: string; value: string | null; source: string; group?: string }>
 

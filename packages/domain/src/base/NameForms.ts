@@ -44,6 +44,8 @@ export const orgNameForm = name("OrgName", "an organization name")
 export const projectNameForm = name("ProjectName", "a project name")
 export const envNameForm = name("EnvName", "an environment name")
 export const federationNameForm = name("FederationName", "a federation name")
+export const connectionNameForm = name("ConnectionName", "a connection name")
+export const rotationNameForm = name("RotationName", "a rotation name")
 
 export const secretKeyForm = form(
   "SecretKey",

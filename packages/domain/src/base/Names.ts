@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import {
   accountNameForm,
+  connectionNameForm,
   groupNameForm,
   envNameForm,
   federationNameForm,
@@ -10,6 +11,7 @@ import {
   loginCodeLength,
   orgNameForm,
   projectNameForm,
+  rotationNameForm,
   secretKeyForm
 } from "./NameForms.js"
 import { withJsonSchema } from "./Schemas.js"
@@ -36,6 +38,12 @@ export type EnvName = typeof EnvName.Type
 
 export const FederationName = name("FederationName", federationNameForm, "federation", "github")
 export type FederationName = typeof FederationName.Type
+
+export const ConnectionName = name("ConnectionName", connectionNameForm, "connection", "shop-db")
+export type ConnectionName = typeof ConnectionName.Type
+
+export const RotationName = name("RotationName", rotationNameForm, "rotation", "shop-app")
+export type RotationName = typeof RotationName.Type
 
 export const SecretKey = Schema.String.pipe(
   Schema.pattern(secretKeyForm.pattern, {

@@ -20,6 +20,8 @@ const ofPlaces: Readonly<Record<string, string>> = {
   "trash.restoreProject": "restore the removed project of",
   "trash.eraseEnvironment": "erase for good the removed environment",
   "trash.eraseProject": "erase for good the removed project of",
+  "connections.create": "let the server log in to a database by a connection of",
+  "connections.delete": "remove a connection of",
   "protections.set": "change the protection of",
   "protections.remove": "end the protection of"
 }

@@ -8,6 +8,7 @@ export const ServerFacts = Schema.Struct({
     "whether requests with secrets are made by use rules (SERVICE_BROKER), here or by a process of its own",
     true
   ),
+  renewal: optional(Schema.Boolean, "whether credentials in databases can be renewed (SERVICE_RENEWAL_NETWORKS)", true),
   backups: field(Schema.Boolean, "whether there is a store for backups", true),
   org_creation: field(
     extensibleEnum("OrgCreation", "who creates organizations: anyone or superadmin", ["anyone", "superadmin"]),

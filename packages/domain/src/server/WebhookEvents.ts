@@ -27,6 +27,7 @@ const unsent: ReadonlySet<string> = new Set<AuditAction>([
   "secret.compare",
   "secret.use",
   "secret.answer",
+  "connection.test",
   "user.disable",
   "user.enable",
   "user.end_sessions",

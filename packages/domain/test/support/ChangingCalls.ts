@@ -13,6 +13,7 @@ export const loginReasons = {
 
 /** Why a call makes no record of archives. */
 export const archiveReasons = {
+  connections: "a connection reaches a network that another server may not have",
   archives: "it makes or takes an archive",
   delegations: "a delegation belongs to a person",
   deliveries: "deliveries stay behind",
@@ -60,6 +61,9 @@ backups.drill                       always         adds                         
 backups.restore                     always         adds                           none server
 consents.create                     always         undone delegations.revoke      none delegations
 consents.review                     never shows    adds                           none nothing
+connections.create                  always         absent                         none connections
+connections.delete                  never ends     absent                         -
+connections.test                    never sends    absent                         none nothing
 declared.delete                     never secrets  asks                           -
 declared.set                        never secrets  undone declared.set            record
 delegations.create                  always         undone delegations.revoke      none delegations

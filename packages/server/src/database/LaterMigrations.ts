@@ -29,6 +29,7 @@ import { providerGroups } from "./migrations/0052_provider_groups.js"
 import { waitingRequests } from "./migrations/0053_waiting_requests.js"
 import { delegationEnvironments } from "./migrations/0054_delegation_environments.js"
 import { connections } from "./migrations/0055_connections.js"
+import { consents } from "./migrations/0056_consents.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -63,5 +64,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   providerGroups,
   waitingRequests,
   delegationEnvironments,
-  connections
+  connections,
+  consents
 ]

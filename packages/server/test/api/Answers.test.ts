@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, expect, it } from "vitest"
-import { endpoints, federationBody, queryOf, termsOf, useRuleBody } from "../authorization/Contract.js"
+import { connectionBody, endpoints, federationBody, queryOf, termsOf, useRuleBody } from "../authorization/Contract.js"
 import { clusterFederation, podClaims, publicUrl, Signer } from "../federations/Signer.js"
 import { cleanUp, Program } from "../support/Program.js"
 import { approvedDevice } from "../support/ProgramLogins.js"
@@ -380,6 +380,14 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("DELETE", `${envs}/pr-1`, { by })
   await ask("DELETE", previews, { by })
   await ask("DELETE", previews, { by, why: "it allows none" })
+  const connections = `${prod}/connections`
+  await ask("POST", connections, { by, body: connectionBody })
+  await ask("POST", connections, { by, body: connectionBody, why: "a name that is in use" })
+  await ask("POST", connections, { by, body: { ...connectionBody, name: "own", host: "127.0.0.1" }, why: "not listed" })
+  await ask("GET", connections, { by })
+  await ask("POST", `${connections}/shop-db/test`, { by })
+  await ask("POST", `${connections}/other/test`, { by, why: "there is none" })
+  await ask("DELETE", `${connections}/shop-db`, { by })
   const federations = `${org}/service-accounts/${account.id}/federations`
   const federation = { name: "gitlab", ...federationBody, expires_at: "2100-01-01T00:00:00Z" }
   const { id: federationId } = await ask("POST", federations, { by, body: federation })
@@ -622,7 +630,12 @@ it("answers as the release before it, to the byte but for ids and times", { time
     SERVICE_PUBLIC_URL: "http://127.0.0.1:7100"
   }
   const directory = mkdtempSync(join(tmpdir(), "coffer-answers-"))
-  const program = await Program.start({ ...variables, BACKUP_DIR: directory, SERVICE_PUBLIC_URL: publicUrl })
+  const program = await Program.start({
+    ...variables,
+    BACKUP_DIR: directory,
+    SERVICE_PUBLIC_URL: publicUrl,
+    SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8"
+  })
   const recorded = await calls(program)
   // As the router does, the path with the fewest parameters comes first.
   const byParameters = endpoints.toSorted((one, other) => one.path.split(":").length - other.path.split(":").length)

@@ -51,6 +51,8 @@ export const parameters = [
   "group_name",
   "federation_id",
   "use_rule_id",
+  "connection_name",
+  "rotation_name",
   "approval_id",
   "request_id",
   "webhook_id",
@@ -115,6 +117,15 @@ export const useRuleBody = {
   paths: ["/v1/*"],
   place: { in: "header", name: "authorization", format: "Bearer {}" },
   accounts: ["bystander"] as const
+}
+
+/** A connection to a host that is nowhere. */
+export const connectionBody = {
+  name: "shop-db",
+  host: "db.invalid",
+  database: "shop",
+  user: "renewer",
+  password_key: "RENEWER"
 }
 
 /** The counts of an empty import. */
@@ -220,6 +231,9 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${secrets}/:key/destroy`]: () => ({ body: { versions: [1] } }),
   [`POST ${secrets}/:key/use-rules`]: () => ({ body: useRuleBody }),
   [`PATCH ${secrets}/:key/use-rules/:use_rule_id`]: () => ({ body: { per_minute: 5 } }),
+  [`POST ${envs}/:env_name/connections`]: ({ fresh }) => ({
+    body: { ...connectionBody, name: `c-${fresh.toLowerCase().replaceAll("_", "-")}` }
+  }),
   [`POST ${envs}/:env_name/use`]: ({ place }) => ({
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
   }),

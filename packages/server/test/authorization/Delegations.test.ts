@@ -95,6 +95,8 @@ describe("a delegation of an owner who is a superadmin too", () => {
       webhook_id: person.id,
       delivery_id: person.id,
       use_rule_id: person.id,
+      connection_name: "shop-db",
+      rotation_name: "shop-app",
       approval_id: person.id,
       request_id: person.id,
       session_id: person.id,

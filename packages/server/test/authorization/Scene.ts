@@ -14,6 +14,7 @@ import { startWatched } from "../support/Watched.js"
 import { publicUrl } from "../federations/Signer.js"
 import {
   accessBody,
+  connectionBody,
   type Endpoint,
   federationBody,
   type Parameter,
@@ -73,6 +74,7 @@ export const sceneSettings = () => ({
   SERVICE_ORG_CREATION: "superadmin",
   SERVICE_PUBLIC_URL: publicUrl,
   SERVICE_BROKER: "1",
+  SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
   SERVICE_TRUSTED_PROXIES: "127.0.0.0/8",
   BACKUP_DIR: freshFolder()
 })
@@ -173,6 +175,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       import_id: none,
       removed_id: none,
       use_rule_id: none,
+      connection_name: "shop-db",
+      rotation_name: "shop-app",
       approval_id: none,
       request_id: none,
       backup_id
@@ -193,6 +197,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       const secrets = (env: string) => `${org}/projects/webshop/envs/${env}/secrets/SHARED`
       for (const value of ["one", "two"]) await asRoot("PUT", secrets("prod"), { value })
       await asRoot("PUT", secrets("staging"), { value: "three" })
+      if (has("connection_name")) await asRoot("POST", `${org}/projects/webshop/envs/prod/connections`, connectionBody)
       if (!has("use_rule_id")) return { ...place, ...ids }
       const { id: use_rule_id } = await asRoot("POST", `${secrets("prod")}/use-rules`, useRuleBody)
       return { ...place, ...ids, use_rule_id }

@@ -45,7 +45,12 @@ export class Service {
   /** With each entry of the audit log committed before its answer: what is looked for afterwards is there. */
   static async start(variables: Variables = {}): Promise<Service> {
     return new Service(
-      await Program.start({ SERVICE_AUDIT_REQUIRED: "1", SERVICE_PUBLIC_URL: publicUrl, ...variables })
+      await Program.start({
+        SERVICE_AUDIT_REQUIRED: "1",
+        SERVICE_PUBLIC_URL: publicUrl,
+        SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
+        ...variables
+      })
     )
   }
 

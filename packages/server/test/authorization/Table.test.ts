@@ -43,6 +43,8 @@ describe("before anything else of a request is looked at", () => {
     webhook_id: "no",
     delivery_id: "no",
     use_rule_id: "no",
+    connection_name: "NO",
+    rotation_name: "NO",
     approval_id: "no",
     request_id: "no",
     session_id: "no",

@@ -11,6 +11,7 @@ import {
   endpoints,
   type Place,
   requestOf,
+  connectionBody,
   useRuleBody,
   webhookBody,
   queryOf,
@@ -423,6 +424,12 @@ const ownUseRule = async (cell: Cell): Promise<Own> => {
   return { key: key ?? "", use_rule_id: id }
 }
 
+const ownConnection = async ({ fresh }: Cell): Promise<Own> => {
+  const connection_name = `own-${fresh.toLowerCase().replaceAll("_", "-")}`
+  await service.do(ada, "POST", `${prod}/connections`, { ...connectionBody, name: connection_name })
+  return { connection_name }
+}
+
 const ownDeclared = async ({ fresh }: Cell): Promise<Own> => {
   const key = `OWN_${fresh}`
   await service.do(ada, "PUT", `${acme}/projects/webshop/declared/${key}`, {})
@@ -650,6 +657,10 @@ const table: Readonly<Record<string, Row>> = {
   [`POST ${secret}/use-rules`]: row(201, deciders, "use_rule.create", ownKey),
   [`PATCH ${secret}/use-rules/:use_rule_id`]: row(200, deciders, "use_rule.update", ownUseRule),
   [`DELETE ${secret}/use-rules/:use_rule_id`]: row(204, deciders, "use_rule.delete", ownUseRule),
+  [`GET ${env}/connections`]: row(200, adminsInProject, "connection.list"),
+  [`POST ${env}/connections`]: row(201, adminsInProject, "connection.create"),
+  [`DELETE ${env}/connections/:connection_name`]: row(204, adminsInProject, "connection.delete", ownConnection),
+  [`POST ${env}/connections/:connection_name/test`]: row(200, adminsInProject, "connection.test", ownConnection),
   [`GET ${env}/uses`]: row(200, users, "secret.uses"),
   // This server makes no requests with secrets, and has none to approve: see the tests of `use`.
   [`POST ${env}/use`]: row(503, users, "secret.use"),
@@ -906,6 +917,8 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       webhook_id: webhook.id,
       delivery_id: delivery.id,
       use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      connection_name: "shop-db",
+      rotation_name: "shop-app",
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",

@@ -14,6 +14,7 @@ import {
   type Place,
   removedName,
   requestOf,
+  connectionBody,
   useRuleBody,
   webhookBody
 } from "./Contract.js"
@@ -86,6 +87,8 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       federation_id: (await service.federation(owner, name, scoped)).id,
       ...(await hooked(owner, name)),
       use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
+      connection_name: await connected(owner, name),
+      rotation_name: "shop-app",
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       request_id: (await service.do(asking, "POST", `/api/orgs/${name}/requests`, accessBody(wanted))).id,
       session_id: sessions.data[0].id,
@@ -133,6 +136,11 @@ const grouped = async (owner: Person, org: string, member: Person, name: string)
   const rule = { subject_type: "group", group: name, project_pattern: "web", env_pattern: "prod", permission: "read" }
   await service.do(owner, "POST", `/api/orgs/${org}/acl`, rule)
   return name
+}
+
+const connected = async (owner: Person, org: string): Promise<string> => {
+  const made = { ...connectionBody, name: `${org}-db` }
+  return (await service.do(owner, "POST", `/api/orgs/${org}/projects/web/envs/prod/connections`, made)).name
 }
 
 const hooked = async (owner: Person, org: string) => {
@@ -230,6 +238,8 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     group_name: pick("group_name"),
     federation_id: pick("federation_id"),
     use_rule_id: pick("use_rule_id"),
+    connection_name: pick("connection_name"),
+    rotation_name: pick("rotation_name"),
     webhook_id: pick("webhook_id"),
     delivery_id: pick("delivery_id"),
     approval_id: pick("approval_id"),

@@ -8,6 +8,7 @@ import {
   federationBody,
   type Place,
   requestOf,
+  connectionBody,
   useRuleBody,
   webhookBody,
   removedName
@@ -78,6 +79,7 @@ export class World {
         SMTP_FROM: "coffer@example.com",
         SUPERADMIN_EMAIL_0: root,
         SERVICE_PUBLIC_URL: origin,
+        SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
         SERVICE_LOG_FORMAT: format,
         SERVICE_LOG_LEVEL: "debug",
         SERVICE_METRICS_PORT: "0",
@@ -197,6 +199,9 @@ export class World {
     const { id: federation_id } = await make("POST", federations, { name: "bystander", ...federationBody })
     const useRules = `${at}/projects/${project}/envs/dev/secrets/${place.key}/use-rules`
     const { id: use_rule_id } = await make("POST", useRules, useRuleBody)
+    const connection_name = "shop-db"
+    const connections = `${at}/projects/${project}/envs/dev/connections`
+    await make("POST", connections, { ...connectionBody, name: connection_name })
     await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
     const { id: webhook_id } = await make("POST", `${at}/webhooks`, webhookBody)
     const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)
@@ -207,6 +212,8 @@ export class World {
       group_name,
       delivery_id,
       use_rule_id,
+      connection_name,
+      rotation_name: "shop-app",
       export_id,
       import_id,
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
@@ -228,9 +235,11 @@ export class World {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
     const { approval_id = "", delegation_id = "", delivery_id = "", passkey_id = "", request_id = "" } = this.#place
-    const { removed_id = "" } = this.#place
+    const { connection_name = "", removed_id = "", rotation_name = "" } = this.#place
     const { export_id = "", group_name = "", import_id = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
+      connection_name,
+      rotation_name,
       removed_id,
       export_id,
       import_id,

@@ -1,4 +1,4 @@
-import { isDocumentAddress, keptMillis } from "@coffer/server/directory/connections/ClientDocuments"
+import { isDocumentAddress, keptMillis } from "@coffer/server/directory/consents/ClientDocuments"
 import { assert, describe, it } from "vitest"
 
 describe("the document of a program", () => {

@@ -20,6 +20,7 @@ const deletedElsewhere: Readonly<Record<string, string>> = {
   request_parts: "the expiry of the request, or its decision",
   request_votes: "a change of the vote",
   declared_keys: "a change of the declaration",
+  connections: "a change of the environment's connections",
   previews: "a change of the project's previews",
   wrapped_keys: "a rotation, and the erasure of a removed organization",
   trash: "the job trash, which erases what nothing brings back",

@@ -67,6 +67,8 @@ const ready = async () => {
     group_name: "g",
     federation_id: none,
     use_rule_id: none,
+    connection_name: "shop-db",
+    rotation_name: "shop-app",
     approval_id: none,
     request_id: none,
     webhook_id: none,

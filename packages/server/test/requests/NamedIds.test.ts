@@ -15,7 +15,12 @@ const needNoId: Readonly<Record<string, string>> = {
   "path.env_name": "the environment that the change enters is compared by id",
   "path.key": "the secret that the change touches is compared by id: see the test below",
   "path.use_rule_id": "is an id",
+  "path.connection_name": "the connection is of the environment, and goes with what uses it",
   "path.removed_id": "is an id",
+  ...Object.fromEntries(
+    ["host", "port", "database", "tls", "ca", "user"].map((name) => [`payload.${name}`, "names nothing of Coffer's"])
+  ),
+  "payload.password_key": "is stored as a key: whoever may write that secret decides what the server logs in with",
   "payload.keys": "the secrets that the change touches are compared by id, and the values that move to them",
   "payload.set": "the secrets that the change touches are compared by id",
   "payload.delete": "the secrets that the change touches are compared by id",

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto"
-import { federationBody, type Place, useRuleBody, webhookBody } from "../authorization/Contract.js"
+import { connectionBody, federationBody, type Place, useRuleBody, webhookBody } from "../authorization/Contract.js"
 import type { Json } from "../support/Program.js"
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
@@ -198,6 +198,12 @@ const newUseRule = async ({ call }: About) => {
   return { ...ofRule, use_rule_id: (await call("POST", path, rule)).id }
 }
 const useRule = once(newUseRule)
+
+const newConnection = async ({ attempt, call }: About) => {
+  const connection_name = `shop-db-${attempt}`
+  await call("POST", `${org}/projects/web/envs/full/connections`, { ...connectionBody, name: connection_name })
+  return { connection_name }
+}
 
 const federation = async ({ attempt, call, limits }: About) => {
   const path = `${org}/service-accounts/${limits.keptAccount}/federations`
@@ -725,6 +731,15 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   [`PATCH ${secrets}/:key/use-rules/:use_rule_id`]: [about("", useRule, { per_minute: 5 })],
   [`DELETE ${secrets}/:key/use-rules/:use_rule_id`]: [about("", newUseRule)],
+  [`GET ${env}/connections`]: [plain],
+  [`POST ${env}/connections`]: [
+    proven("64 KiB of certificates", () => ({
+      ...connectionBody,
+      ca: `-----BEGIN CERTIFICATE-----\n${"A".repeat(65_000)}\n-----END CERTIFICATE-----\n`
+    }))
+  ],
+  [`DELETE ${env}/connections/:connection_name`]: [about("", newConnection)],
+  [`POST ${env}/connections/:connection_name/test`]: [about("", once(newConnection))],
   [`GET ${env}/uses`]: [plain],
   [`POST ${env}/use`]: [
     body("1 MB", () => ({

@@ -65,6 +65,7 @@ const settings = () => ({
   SUPERADMIN_EMAIL_0: superadmin,
   SERVICE_PUBLIC_URL: publicUrl,
   SERVICE_BROKER: "1",
+  SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
   NODE_OPTIONS: `--import ${probe}`
 })
 
@@ -158,6 +159,8 @@ const placeOf = (): Place => ({
   webhook_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   delivery_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+  connection_name: "shop-db",
+  rotation_name: "shop-app",
   approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   session_id: limits.sessions[0]!,

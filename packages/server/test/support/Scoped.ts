@@ -84,6 +84,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   previews: ofOrganization,
   projects: ofOrganization,
   protections: ofOrganization,
+  connections: ofOrganization,
   request_parts: ofOrganization,
   // Whoever is disabled takes the votes along.
   request_votes: { scopes: ["org", "user"] },

@@ -1,6 +1,7 @@
 /** Why nothing fills a table, or a column as `TABLE.COLUMN`, of what is recorded of a release. */
 export const empty: Readonly<Record<string, string>> = {
   audit_archives: "the filling archives no entries",
+  connections: "no release had them",
   audit_starts: "no entries left for an archive",
   delegation_environments: "a further environment of a delegation is optional",
   freed_names: "names of protected places that changed, which the filling does not change",

@@ -10,9 +10,14 @@ export const featuresCommand = atServer("features", {
   run: ({ call }) =>
     Effect.map(
       call("server", (api) => api.show({})),
-      ({ backups, org_creation, uses }) => ({
-        ...recordView({ uses: uses ? "on" : "off", backups: backups ? "on" : "off", org_creation }),
-        json: { uses, backups, org_creation }
+      ({ backups, org_creation, renewal = false, uses }) => ({
+        ...recordView({
+          uses: uses ? "on" : "off",
+          renewal: renewal ? "on" : "off",
+          backups: backups ? "on" : "off",
+          org_creation
+        }),
+        json: { uses, renewal, backups, org_creation }
       })
     )
 })

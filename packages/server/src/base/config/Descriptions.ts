@@ -313,6 +313,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
           "Networks that are not public, to which the server may make requests (for the keys of issuers, for webhooks, and with secrets by use rules), such as `10.0.0.0/8`, separated by commas. For operators' own settings, such as the mail server, this list is not asked"
       },
       {
+        variable: "SERVICE_RENEWAL_NETWORKS",
+        meaning:
+          "Networks in which the server may log in to databases to renew credentials, such as `10.0.0.0/8`, separated by commas. Public addresses need not be listed. Without any network, credentials are not renewed"
+      },
+      {
         variable: "SERVICE_BROKER",
         meaning:
           "`1`: the server makes requests with secrets for accounts that are never given the values, as use rules allow",

@@ -9,6 +9,8 @@ import type { Reader } from "./Variables.js"
 export interface OutboundSettings {
   /** Networks that requests of the server may go to although they are not public. */
   readonly outboundAllowNetworks: ReadonlyArray<Network>
+  /** Networks that logins of connections may go to although they are not public; without any, there are no connections. */
+  readonly renewalNetworks: ReadonlyArray<Network>
   /** Issuers whose tokens federations may take, without those that every server knows. */
   readonly machineIssuers: ReadonlyArray<string>
   /** Whether this server makes requests with secrets. */
@@ -28,6 +30,7 @@ export const outbound = (settings: Reader): Setting<OutboundSettings> =>
   Effect.all(
     {
       outboundAllowNetworks: settings.withDefault("SERVICE_OUTBOUND_ALLOW_NETWORKS", networks, []),
+      renewalNetworks: settings.withDefault("SERVICE_RENEWAL_NETWORKS", networks, []),
       isBrokerAlone: Effect.succeed(false),
       brokerUrl: settings.optional("SERVICE_BROKER_URL", address),
       broker: settings.withDefault("SERVICE_BROKER", word({ 0: false, 1: true }), false),

@@ -122,6 +122,9 @@ const networks = ({ outboundAllowNetworks }: Settings): string =>
     ? off("requests to private networks")
     : on("requests to private networks", listed(outboundAllowNetworks))
 
+const renewal = ({ renewalNetworks }: Settings): string =>
+  renewalNetworks.length === 0 ? off("renewal of credentials") : on("renewal of credentials", listed(renewalNetworks))
+
 /** Log lines that say which features are on or off, without secrets. */
 export const summary = (settings: Settings): ReadonlyArray<string> => {
   const line = (...features: ReadonlyArray<(settings: Settings) => string>) =>
@@ -130,7 +133,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
     ...(settings.postgres === null ? [] : [[database(settings.postgres), ...several(settings.workers)].join("; ")]),
     line(mail, backups),
     line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi, mcp, securityContacts),
-    line(trustedProxies, machineIssuers, networks),
+    line(trustedProxies, machineIssuers, networks, renewal),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditArchives, auditRequired, tracing)
   ]

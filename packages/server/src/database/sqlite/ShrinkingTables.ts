@@ -22,6 +22,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "request_votes",
   "declared_keys",
   "previews",
+  "connections",
   "freed_names",
   "wrapped_keys",
   "webhook_deliveries",

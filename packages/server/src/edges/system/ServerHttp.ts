@@ -7,8 +7,9 @@ import { ServerConfig, type Settings } from "../../base/Config.js"
 import { readUsage } from "./UsageRepo.js"
 import { GivenSettings } from "../../base/config/ShownSettings.js"
 
-const factsOf = ({ backups, broker, brokerUrl, orgCreation, trashDays }: Settings): ServerFacts => ({
+const factsOf = ({ backups, broker, brokerUrl, orgCreation, renewalNetworks, trashDays }: Settings): ServerFacts => ({
   uses: broker || brokerUrl !== null,
+  renewal: renewalNetworks.length > 0,
   backups: backups !== null,
   org_creation: orgCreation,
   trash_days: trashDays

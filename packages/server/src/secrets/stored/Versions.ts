@@ -17,7 +17,9 @@ import { referencesRepo } from "./ReferencesRepo.js"
 import { changesRepo } from "./ChangesRepo.js"
 import { makeFailureReports, type VersionOf } from "./DecryptionFailures.js"
 
-export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use">
+export type EnvironmentPlace = Place<
+  "secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use" | "connection.test"
+>
 
 /** A value with how it is stored. */
 export interface Content {

@@ -65,6 +65,7 @@ export const notInClient: Reasons = {
 
 /** Fields of bodies that the command line does not send. */
 export const notSentByClient: Reasons = {
+  "there is one kind": ["secrets/Connection: newConnection.kind"],
   "is for a browser, which proves a passkey": [
     "api/PasskeysApi: *",
     "directory/Passkey: *",
@@ -90,6 +91,10 @@ const machines = "is for service accounts and programs, which no console serves"
 
 /** Fields of responses that the console does not read. */
 export const notInConsole: Reasons = {
+  "connections are made and tried by the command line": [
+    "secrets/Connection: *",
+    "server/ServerFacts: ServerFacts.renewal"
+  ],
   "is of who has a permission, which the command line lists": ["access/AccessHolder: *"],
   [page]: [
     "audit/AuditEntry: AuditPage.pagination.has_next",
@@ -241,6 +246,7 @@ export const notInConsole: Reasons = {
 
 /** Fields of bodies that the console does not send. */
 export const notSentByConsole: Reasons = {
+  "connections are made by the command line": ["secrets/Connection: newConnection.*"],
   [stays]: [
     "api/ExportsApi: *",
     "api/ImportsApi: *",

@@ -3,11 +3,12 @@ import {
   type Endpoint,
   federationBody,
   type Place,
+  connectionBody,
   useRuleBody,
   webhookBody
 } from "../../authorization/Contract.js"
 import { word } from "../../authorization/Service.js"
-import { envs, groups, keys, projects, type Random } from "./Places.js"
+import { connections, envs, groups, keys, projects, type Random } from "./Places.js"
 
 interface About {
   readonly random: Random
@@ -69,6 +70,7 @@ const bodies: Readonly<Record<string, (about: About) => unknown>> = {
     accounts: [random.pick([...accounts, ...people])],
     approval: random.pick(["none", "each"])
   }),
+  [`POST ${env}/connections`]: ({ random }) => ({ ...connectionBody, name: random.pick(connections) }),
   [`POST ${env}/use`]: ({ place }) => ({ method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }),
   [`PUT ${project}/declared/:key`]: ({ random }) => ({ required_in: some(random, envs) }),
   [`PUT ${project}/previews`]: () => ({ from: "staging", pattern: "pr-*" }),

@@ -36,6 +36,7 @@ export const projects = ["webshop", "billing"]
 export const envs = ["dev", "staging", "prod"]
 export const keys = ["A", "B", "C", "D", "E", "SHARED"]
 export const groups = ["one", "two"]
+export const connections = ["one-db", "two-db"]
 
 /** Which parameter the id of an answer is: of a call that creates, by the end of its path. */
 const created: ReadonlyArray<readonly [end: RegExp, name: Parameter]> = [
@@ -91,6 +92,8 @@ export const makeKnown = () => {
         import_id: id("import_id"),
         removed_id: none,
         use_rule_id: id("use_rule_id"),
+        connection_name: random.pick(connections),
+        rotation_name: "shop-app",
         approval_id: none,
         request_id: id("request_id"),
         backup_id: none
