@@ -309,6 +309,47 @@ export interface Contract {
       Denied | "BackupFailed" | "BackupsDisabled" | "Conflict" | "Reauthenticate"
     >
   }
+  readonly connections: {
+    /** List the connections of an environment. */
+    readonly list: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name"> }],
+      List<Connection>,
+      Denied
+    >
+    /** Let the server log in to a database. */
+    readonly create: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{
+            name: string
+            kind?: "postgres"
+            host: string
+            port?: number
+            database: string
+            tls?: "verify-full" | "verify-ca" | "require"
+            ca?: string
+            user: string
+            password_key: string
+          }>
+        }
+      ],
+      Connection,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
+    /** Remove a connection. */
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "connection_name"> }],
+      void,
+      Denied | Voted | "Conflict" | "LimitExceeded"
+    >
+    /** Try a connection. */
+    readonly test: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "connection_name"> }],
+      ConnectionTest,
+      Denied | "RateLimited"
+    >
+  }
   readonly consents: {
     /** Read the request of a program for a part of one's rights. */
     readonly review: Endpoint<
@@ -1894,6 +1935,28 @@ export type CompactMatrix = Readonly<{
 export type CompactRow = Readonly<{ key: string; cells: ReadonlyArray<ReadonlyArray<Int | null> | null> }>
 
 export type Conditions = Readonly<Record<string, string>>
+
+export type Connection = Readonly<{
+  name: string
+  kind: "postgres"
+  host: string
+  port: number
+  database: string
+  tls: "verify-full" | "verify-ca" | "require"
+  ca: string | null
+  user: string
+  password_key: string
+  created_by: string
+  created_at: Timestamp
+}>
+
+export type ConnectionTest = Readonly<{
+  ok: boolean
+  problem: string | null
+  version: string | null
+  may_create: boolean
+  may_change: boolean
+}>
 
 export type Consent = Readonly<{ continue_to: string }>
 

@@ -44,6 +44,13 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
     restore: "POST /api/backups/{backup_id}/restore",
     drill: "POST /api/backups/drill  backup_id"
   },
+  connections: {
+    list: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections",
+    create:
+      "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections  name!,kind,host!,port,database!,tls,ca,user!,password_key!",
+    delete: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections/{connection_name}",
+    test: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections/{connection_name}/test"
+  },
   consents: {
     review: "POST /api/auth/consents/review  request!",
     create: "POST /api/auth/consents  request!,org!,project!,env!,also,permission!,keys,reveal!,expires_in!"

@@ -1,2 +1,2 @@
 /** Written by scripts/migrations.mjs. The digest of the schema that all migrations make, in hex. */
-export const schemaDigest = "71b981b5e9f7e4efcadba8ba8b4f250dad6aeee14a9a38cdace9d8ef135dafea"
+export const schemaDigest = "ec63e03504c694e24613c10ebf8f0e3192a5b2d5c4ccaa2f0e8e3999896ff5ba"
