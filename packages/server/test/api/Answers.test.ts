@@ -259,7 +259,7 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${org}/acl/explain?subject_type=user&email=dev@example.com&project=webshop&env=dev`, { by })
   await ask("GET", `${org}/access?subject=dev@example.com&limit=2`, { by })
   await ask("GET", `${org}/access?subject=dev`, { by })
-  await ask("GET", `${org}/projects/webshop/envs/dev/access?limit=1`, { by })
+  await ask("GET", `${org}/projects/webshop/envs/dev/access?permission=admin`, { by })
   await ask("GET", `${org}/projects/webshop/envs/dev/access?after=x`, { by })
   await ask("GET", `${org}/projects/webshop/envs/dev/access`, { by: dev })
   await ask("GET", secret, { by: dev })

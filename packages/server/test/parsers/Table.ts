@@ -59,7 +59,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
     URL: caller("loop", "512 characters"),
     query: own("the parameters of an answer")
   },
-  "directory/consents/Programs.ts": { URL: caller("loop", "512 characters") },
+  "directory/consents/AskingPrograms.ts": { URL: caller("loop", "512 characters") },
   "directory/consents/ClientDocuments.ts": {
     JSON: service("5 KiB"),
     URL: caller("loop", "512 characters")

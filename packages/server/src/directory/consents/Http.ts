@@ -13,7 +13,7 @@ import { NodeRequest } from "../../http/NodeRequest.js"
 import { neededFor } from "../delegations/Delegations.js"
 import { readAuthorizationRequest } from "./AuthorizationRequest.js"
 import { Consents } from "./Consents.js"
-import { Programs } from "./Programs.js"
+import { Programs } from "./AskingPrograms.js"
 import { isLocalRedirect, placeOfRedirect } from "./RedirectUri.js"
 
 const off = new NotFound({

@@ -277,6 +277,5 @@ export const notSentByConsole: Reasons = {
     "server/Webhook: changedWebhook.skip"
   ],
   "the console adds and removes members one by one": ["api/GroupsApi: setMembers.emails"],
-  "networks have a dialog of their own, once the account is made": ["api/ServiceAccountsApi: create.allowed_networks"],
-  "a rule is replaced by another: the console does not change one": ["secrets/UseRule: changedUseRule.*"]
+  "networks have a dialog of their own, once the account is made": ["api/ServiceAccountsApi: create.allowed_networks"]
 }

@@ -21,7 +21,7 @@ const isListed = (list: ReadonlyArray<string>, host: string): boolean =>
   list.some((entry) => entry === "*" || entry === host || (entry.startsWith("*.") && host.endsWith(entry.slice(1))))
 
 /** The programs that may ask people for delegations. */
-export class Programs extends Effect.Service<Programs>()("@coffer/server/consents/Programs", {
+export class Programs extends Effect.Service<Programs>()("@coffer/server/consents/AskingPrograms", {
   effect: Effect.gen(function* () {
     const { oauthClients } = yield* ServerConfig
     const documents = yield* ClientDocuments
