@@ -33,6 +33,7 @@ import { serviceAccountCommand } from "./commands/service-accounts/ServiceAccoun
 import { passkeyCommand, reauthenticate } from "./commands/auth/Reauthenticate.js"
 import { sessionCommand } from "./commands/sessions/Sessions.js"
 import { setupCommands } from "./commands/setup/Setup.js"
+import { pushCommand, targetCommand } from "./commands/targets/Targets.js"
 import { userCommand } from "./commands/users/Users.js"
 import { approvalCommand } from "./commands/use/Approvals.js"
 import { useCommand } from "./commands/use/Use.js"
@@ -93,7 +94,7 @@ export const tree: Tree = treeOf({
           delegateRevoke,
           delegateStore
         ),
-        row("Use secrets without seeing them", useCommand),
+        row("Use unseen; push to platforms", useCommand, pushCommand, targetCommand),
         row("Credentials that renew themselves", connectionCommand),
         row("Events, credentials for tools", webhookCommand, helperCommand)
       ]

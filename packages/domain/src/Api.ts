@@ -31,6 +31,7 @@ import { RequestsApi } from "./api/RequestsApi.js"
 import { ServerApi } from "./api/ServerApi.js"
 import { ServiceAccountsApi } from "./api/ServiceAccountsApi.js"
 import { SystemApi } from "./api/SystemApi.js"
+import { TargetsApi } from "./api/TargetsApi.js"
 import { TrashApi } from "./api/TrashApi.js"
 import { UseApi } from "./api/UseApi.js"
 import { UseRulesApi } from "./api/UseRulesApi.js"
@@ -78,6 +79,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(ServiceAccountsApi)
   .add(FederationsApi)
   .add(UseRulesApi)
+  .add(TargetsApi)
   .add(UseApi)
   .add(ConnectionsApi)
   .add(ApprovalsApi)

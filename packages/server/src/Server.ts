@@ -64,6 +64,7 @@ import { DocumentPagesLive } from "./edges/system/DocumentPages.js"
 import { SecurityTextLive } from "./edges/system/SecurityText.js"
 import { ServerHttp } from "./edges/system/ServerHttp.js"
 import { SystemHttp } from "./edges/system/Http.js"
+import { TargetsHttp } from "./secrets/delivery/Http.js"
 import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./secrets/use/Http.js"
 import { UsersHttp } from "./directory/users/Http.js"
 import { TracingLive } from "./base/tracing/Tracing.js"
@@ -102,6 +103,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     ServiceAccountsHttp,
     FederationsHttp,
     UseRulesHttp,
+    TargetsHttp,
     UseHttp,
     ConnectionsHttp,
     ApprovalsHttp,

@@ -143,6 +143,16 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
       ...{ name: "shop-db", host: "db.invalid", database: "shop", user: "renewer", password_key: "RENEWER_PASSWORD" }
     })
   const stripe = () => set("dev", { STRIPE_KEY: "1" })
+  const vaultToken = () => set("dev", { VAULT_TOKEN: "1" })
+  const targets = "/acme/projects/webshop/envs/dev/targets"
+  const target = () =>
+    call("POST", targets, {
+      ...{ name: "bao", kind: "vault", credential_key: "VAULT_TOKEN" },
+      place: { url: "https://bao.example.com", mount: "secret", path: "webshop/dev" }
+    })
+  const untargeted = async () => {
+    for (const { name } of await all(targets)) await call("DELETE", `${targets}/${name}`)
+  }
   const webhook = () => call("POST", "/acme/webhooks", { url: "https://hooks.invalid/", events: ["acl.*"] })
   const votes = { needed: 1, approvers: "admins", self: true, break_glass: ["ada@example.com"] }
   const protect = () => call("PUT", "/acme/projects/webshop/envs/prod/protection", votes)
@@ -251,6 +261,9 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
       before: ["coffer delegate acme/webshop/dev --name claude"],
       after: ["coffer delegate revoke claude"]
     },
+    "target create": { before: [untargeted, vaultToken] },
+    "target show": { before: [untargeted, vaultToken, target] },
+    "target delete": { before: [untargeted, vaultToken, target] },
     "use list": { before: [stripe] },
     "use allow": { before: [stripe, agent] },
     "use edit": {

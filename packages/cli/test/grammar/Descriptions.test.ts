@@ -37,6 +37,8 @@ describe("the data of coffer", () => {
         "GET HEAD POST PUT PATCH DELETE",
         "status json text",
         "none each",
+        "vault",
+        "own never",
         "access change use export",
         "action actor",
         "up down metadata",

@@ -140,6 +140,11 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
       HttpApiClient.group(AnyApi.add(FederationsApi), { ...options, group: "federations" })
     )
   ),
+  targets: once(() =>
+    import("@coffer/domain/api/TargetsApi").then(({ TargetsApi }) =>
+      HttpApiClient.group(AnyApi.add(TargetsApi), { ...options, group: "targets" })
+    )
+  ),
   useRules: once(() =>
     import("@coffer/domain/api/UseRulesApi").then(({ UseRulesApi }) =>
       HttpApiClient.group(AnyApi.add(UseRulesApi), { ...options, group: "useRules" })

@@ -1143,6 +1143,64 @@ export interface Contract {
     /** Get this API definition as OpenAPI. */
     readonly openApi: Endpoint<[], Readonly<Record<string, unknown>>>
   }
+  readonly targets: {
+    /** List the targets of an environment. */
+    readonly list: Endpoint<[request: { path: Path<"org_name" | "project_name" | "env_name"> }], List<Target>, Denied>
+    /** Add a target on another platform. */
+    readonly create: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{
+            name: string
+            kind: "vault"
+            place: Readonly<Record<string, string>>
+            credential_key: string
+            prefix?: string
+            keys?: ReadonlyArray<string>
+            rename?: Readonly<Record<string, string>>
+            remove?: "own" | "never"
+          }>
+        }
+      ],
+      Target,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
+    /** Read a target. */
+    readonly get: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "target_name"> }],
+      Target,
+      Denied
+    >
+    /** Delete a target. */
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "target_name"> }],
+      void,
+      Denied | Voted | "LimitExceeded"
+    >
+    /** Plan a push to a target. */
+    readonly plan: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name" | "target_name">
+          payload: Readonly<{ take_over?: boolean }>
+        }
+      ],
+      TargetPlan,
+      Denied | "Conflict" | "DecryptionFailed" | "UpstreamFailed"
+    >
+    /** Push secrets to a target. */
+    readonly push: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name" | "target_name">
+          payload: Readonly<{ plan: string; take_over?: boolean }>
+        }
+      ],
+      PushResult,
+      Denied | "Conflict" | "DecryptionFailed" | "UpstreamFailed"
+    >
+  }
   readonly trash: {
     /** List removed organizations. */
     readonly organizations: Endpoint<[request?: { urlParams?: Readonly<{ name?: string }> }], List<Removed>, Denied>
@@ -1717,6 +1775,9 @@ export type AuditAction =
   | "secret.decryption_failed"
   | "secret.use"
   | "secret.answer"
+  | "secret.push"
+  | "target.create"
+  | "target.delete"
   | "use_rule.create"
   | "use_rule.update"
   | "use_rule.delete"
@@ -2426,6 +2487,8 @@ export type ProviderLogout = Readonly<{ provider_logout_url: string }>
 
 export type PublicKeys = Readonly<{ keys: ReadonlyArray<Readonly<Record<string, unknown>>> }>
 
+export type PushResult = Readonly<{ target: string; revision: Count; pushed: Count; removed: Count; left: Count }>
+
 export type RegistrationOptions = Readonly<{
   challenge: string
   timeout: Count
@@ -2644,6 +2707,32 @@ export type Session = Readonly<{
 }>
 
 export type SubjectType = "user" | "service_account"
+
+export type Target = Readonly<{
+  name: string
+  kind: TargetKind
+  place: Readonly<Record<string, string>>
+  credential_key: string
+  prefix: string | null
+  keys: ReadonlyArray<string>
+  rename: Readonly<Record<string, string>>
+  remove: TargetRemoval
+  pushed_revision: Count | null
+  pushed_at: Timestamp | null
+  owned: Count
+  created_by: string
+  created_at: Timestamp
+}>
+
+export type TargetChange = Readonly<{ name: string; key: string | null; change: TargetChangeKind; reason?: string }>
+
+export type TargetChangeKind = "new" | "changed" | "same" | "theirs" | "removed" | "refused"
+
+export type TargetKind = "vault"
+
+export type TargetPlan = Readonly<{ target: string; revision: Count; plan: string; data: ReadonlyArray<TargetChange> }>
+
+export type TargetRemoval = "own" | "never"
 
 export type Timestamp = string
 

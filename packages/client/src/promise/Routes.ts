@@ -209,6 +209,15 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
     ready: "GET /health/ready",
     openApi: "GET /openapi.json"
   },
+  targets: {
+    list: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets",
+    create:
+      "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets  name!,kind!,place!,credential_key!,prefix,keys,rename,remove",
+    get: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}",
+    delete: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}",
+    plan: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}/plan  take_over",
+    push: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}/push  plan!,take_over"
+  },
   trash: {
     organizations: "GET /api/trash name",
     restoreOrganization: "POST /api/trash/{removed_id}/restore  name",

@@ -114,6 +114,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
     facts.has("failed")
       ? `got no response to the request with ${facts.secret()}: ${facts.text("failed")}`
       : `got the status ${facts.text("status")} to the request with ${facts.secret()}`,
+  "secret.push": (facts) => `pushed ${facts.secrets()} to ${facts.text("name", "a target")}`,
+  "target.create": (facts) => `added the target ${facts.text("name")}`,
+  "target.delete": (facts) => `deleted the target ${facts.text("name")}`,
   "use_rule.create": (facts) => `allowed a use of ${facts.secret()}`,
   "use_rule.update": (facts) => `changed a use rule of ${facts.secret()}`,
   "use_rule.delete": (facts) => `revoked a use of ${facts.secret()}`,

@@ -12,7 +12,8 @@ import {
   orgNameForm,
   projectNameForm,
   rotationNameForm,
-  secretKeyForm
+  secretKeyForm,
+  targetNameForm
 } from "./NameForms.js"
 import { withJsonSchema } from "./Schemas.js"
 
@@ -44,6 +45,9 @@ export type ConnectionName = typeof ConnectionName.Type
 
 export const RotationName = name("RotationName", rotationNameForm, "rotation", "shop-app")
 export type RotationName = typeof RotationName.Type
+
+export const TargetName = name("TargetName", targetNameForm, "target", "ci")
+export type TargetName = typeof TargetName.Type
 
 export const SecretKey = Schema.String.pipe(
   Schema.pattern(secretKeyForm.pattern, {

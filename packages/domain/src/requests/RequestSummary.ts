@@ -22,6 +22,8 @@ const ofPlaces: Readonly<Record<string, string>> = {
   "trash.eraseProject": "erase for good the removed project of",
   "connections.create": "let the server log in to a database by a connection of",
   "connections.delete": "remove a connection of",
+  "targets.create": "add a target to",
+  "targets.delete": "delete a target of",
   "protections.set": "change the protection of",
   "protections.remove": "end the protection of"
 }

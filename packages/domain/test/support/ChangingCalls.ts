@@ -25,6 +25,7 @@ export const archiveReasons = {
   requests: "requests stay behind; what they apply is another call's",
   server: "backups are of the server",
   sessions: "sessions stay behind",
+  targets: "targets stay behind: the new server is told where its values go",
   trash: "what is removed stays behind"
 } as const
 
@@ -126,6 +127,10 @@ serviceAccounts.create              always         undone serviceAccounts.revoke
 serviceAccounts.revoke              always         asks                           -
 serviceAccounts.rotate              always         asks                           none keys
 serviceAccounts.update              always         undone serviceAccounts.update  as serviceAccounts.create
+targets.create                      always         absent                         none targets
+targets.delete                      never ends     absent                         -
+targets.plan                        never sends    absent                         none elsewhere
+targets.push                        never sends    absent                         none elsewhere
 trash.eraseEnvironment              always         asks                           none trash
 trash.eraseOrganization             always         asks                           none trash
 trash.eraseProject                  always         asks                           none trash

@@ -43,7 +43,11 @@ const lastTries = 10
 
 /** Whether a change must not be made without its entry, whatever `SERVICE_AUDIT_REQUIRED` says. */
 const isRequired = ({ action }: AuditEvent) =>
-  action === "secret.use" || action === "connection.test" || action === "secret.due" || action === "audit.archive"
+  action === "secret.use" ||
+  action === "secret.push" ||
+  action === "connection.test" ||
+  action === "secret.due" ||
+  action === "audit.archive"
 
 /** The groups that give way to changes of their logs, by log. */
 type Held = Map<string, ReadonlyArray<EntryGroup>>

@@ -27,6 +27,8 @@ const usesOf: Readonly<Record<PlaceAction, Permission | null>> = {
   "secret.use": "use",
   "secret.answer": "use",
   "secret.break_glass": "write",
+  // Also of the environments that references passed, which needs no more.
+  "secret.push": "read",
   "use_rule.create": "admin",
   "use_rule.update": "admin",
   "use_rule.delete": "admin"

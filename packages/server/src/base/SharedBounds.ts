@@ -265,6 +265,14 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: inTurn
   },
+  pushes: divided({
+    what: "calls of platforms that secrets are pushed to",
+    unit: "calls",
+    total: 32,
+    each: half,
+    holder: "tenant",
+    beyond: inTurn
+  }),
   verifications: divided({
     what: "verifications of logs",
     unit: "logs",

@@ -30,6 +30,7 @@ import { waitingRequests } from "./migrations/0053_waiting_requests.js"
 import { delegationEnvironments } from "./migrations/0054_delegation_environments.js"
 import { connections } from "./migrations/0055_connections.js"
 import { consents } from "./migrations/0056_consents.js"
+import { targets } from "./migrations/0057_targets.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -65,5 +66,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   waitingRequests,
   delegationEnvironments,
   connections,
-  consents
+  consents,
+  targets
 ]

@@ -20,6 +20,7 @@ export interface Subkeys {
   readonly backupKey: KeyObject
   readonly loginCodeKey: KeyObject
   readonly loginFlowKey: KeyObject
+  readonly pushDigestKey: KeyObject
 }
 
 export class Keyring extends Context.Tag("@coffer/server/Keyring")<Keyring, Subkeys>() {}
@@ -33,6 +34,7 @@ const labels = {
   backupKey: "coffer/v1/backup",
   loginCodeKey: "coffer/v1/login-code",
   loginFlowKey: "coffer/v1/login-flow",
+  pushDigestKey: "coffer/v1/push-digest",
   kekId: "coffer/v1/key-id",
   fingerprint: "coffer/v1/fingerprint"
 } as const
@@ -61,7 +63,8 @@ export const makeKeyring = (masterKey: Redacted.Redacted): Effect.Effect<Subkeys
       kek: key(labels.kek),
       backupKey: key(labels.backupKey),
       loginCodeKey: key(labels.loginCodeKey),
-      loginFlowKey: key(labels.loginFlowKey)
+      loginFlowKey: key(labels.loginFlowKey),
+      pushDigestKey: key(labels.pushDigestKey)
     }
     bytes.fill(0)
     return Effect.succeed(subkeys)

@@ -3,7 +3,15 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, expect, it } from "vitest"
-import { connectionBody, endpoints, federationBody, queryOf, termsOf, useRuleBody } from "../authorization/Contract.js"
+import {
+  connectionBody,
+  endpoints,
+  federationBody,
+  queryOf,
+  targetBody,
+  termsOf,
+  useRuleBody
+} from "../authorization/Contract.js"
 import { clusterFederation, podClaims, publicUrl, Signer } from "../federations/Signer.js"
 import { cleanUp, Program } from "../support/Program.js"
 import { approvedDevice } from "../support/ProgramLogins.js"
@@ -21,8 +29,8 @@ const envs = `${project}/envs`
 const env = `${envs}/dev`
 const secret = `${env}/secrets/API_KEY`
 
-/** These succeed only with an other side, or with the console: see the tests of `use` and of the tool server. */
-const needsOtherSide = /\/(use|approve|refuse|consents|consents\/review)$/
+/** These succeed only with an other side, or with the console: see the tests of `use`, of delivery and of the tool server. */
+const needsOtherSide = /\/(use|approve|refuse|consents|consents\/review|targets\/:target_name\/(plan|push))$/
 const json = "Content-Type: application/json"
 
 /** Each call of the contract once with success, and what else it answers. */
@@ -325,6 +333,19 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("PATCH", `${useRules}/${useRuleId}`, { by, body: { per_minute: 5, approval: "each" } })
   await ask("DELETE", `${useRules}/${useRuleId}`, { by })
   await ask("DELETE", `${useRules}/${useRuleId}`, { by, why: "it is removed" })
+  const targets = `${env}/targets`
+  const target = targetBody("bao", "API_KEY")
+  await ask("POST", targets, { by, body: target })
+  await ask("POST", targets, { by, body: target, why: "the name is in use" })
+  await ask("POST", targets, { by, body: { ...target, name: "other", place: {} }, why: "no place" })
+  await ask("POST", targets, { by, body: { ...target, kind: "ftp" }, why: "no such kind" })
+  await ask("GET", targets, { by })
+  await ask("GET", targets, { by: dev })
+  await ask("GET", `${targets}/bao`, { by })
+  await ask("POST", `${targets}/bao/plan`, { by, body: {}, why: "the platform has no address" })
+  await ask("POST", `${targets}/bao/push`, { by, body: { plan: "x" }, why: "the platform has no address" })
+  await ask("DELETE", `${targets}/bao`, { by })
+  await ask("DELETE", `${targets}/bao`, { by, why: "it is removed" })
   await ask("GET", `${env}/uses`, { by })
   const request = { method: "GET", url: "https://api.invalid/v1/x", secrets: ["API_KEY"] }
   await ask("POST", `${env}/use`, { by, body: request, why: "it is not switched on" })

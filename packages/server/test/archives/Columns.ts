@@ -196,6 +196,8 @@ export const without: Readonly<Record<string, string>> = {
   requests: "names ids, votes and sealed bodies of the server that it leaves",
   request_parts: "belongs to a request",
   request_votes: "belongs to a request",
+  targets: "leads to a platform with a credential: the new server is told where its values go",
+  target_keys: "says what the server that it leaves wrote",
   webhook_deliveries: moment,
   audit_actors: log,
   audit_archives: log,

@@ -80,7 +80,7 @@ const changes: ReadonlyArray<Change> = [
   { fact: "protections, requests and votes", found: "nothing", sql: "UPDATE environments SET protected = 0" },
   { fact: "protections, requests and votes", found: "nothing", sql: "DELETE FROM request_votes" },
   { fact: "connections", found: "nothing", sql: "UPDATE connections SET host = 'x'" },
-  { fact: "declared keys, previews and webhooks", found: "nothing", sql: "DELETE FROM declared_keys" },
+  { fact: "declared keys, previews, webhooks and targets", found: "nothing", sql: "DELETE FROM declared_keys" },
   { fact: "what can be restored, and until when", found: "nothing", sql: "UPDATE trash SET restorable_until = 1" },
   {
     fact: "the index of the log",
@@ -105,7 +105,7 @@ const more: Readonly<Record<string, ReadonlyArray<string>>> = {
     "exports",
     "freed_names"
   ],
-  "declared keys, previews and webhooks": ["previews", "webhooks"],
+  "declared keys, previews, webhooks and targets": ["previews", "webhooks", "targets", "target_keys"],
   "who may do what": [
     ...["members", "groups", "group_members", "group_mappings", "login_groups", "provider_groups", "acl_rules"],
     ...["service_accounts", "api_keys", "federations", "federation_keys", "federated_sessions"],

@@ -53,6 +53,7 @@ export const parameters = [
   "use_rule_id",
   "connection_name",
   "rotation_name",
+  "target_name",
   "approval_id",
   "request_id",
   "webhook_id",
@@ -127,6 +128,12 @@ export const connectionBody = {
   user: "renewer",
   password_key: "RENEWER"
 }
+
+/** A target at a platform that has no address. */
+export const targetBody = (name: string, credential_key: string) => ({
+  ...{ name, kind: "vault", credential_key },
+  place: { url: "https://vault.invalid", mount: "secret", path: "web" }
+})
 
 /** The counts of an empty import. */
 const emptyCounts = { projects: 0, environments: 0, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
@@ -234,6 +241,11 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${envs}/:env_name/connections`]: ({ fresh }) => ({
     body: { ...connectionBody, name: `c-${fresh.toLowerCase().replaceAll("_", "-")}` }
   }),
+  [`POST ${envs}/:env_name/targets`]: ({ fresh, place }) => ({
+    body: targetBody(`t-${fresh.toLowerCase().replaceAll("_", "-")}`.slice(0, 50), place.key)
+  }),
+  [`POST ${envs}/:env_name/targets/:target_name/plan`]: () => ({ body: {} }),
+  [`POST ${envs}/:env_name/targets/:target_name/push`]: () => ({ body: { plan: "of-another-day" } }),
   [`POST ${envs}/:env_name/use`]: ({ place }) => ({
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
   }),

@@ -97,6 +97,7 @@ describe("a delegation of an owner who is a superadmin too", () => {
       use_rule_id: person.id,
       connection_name: "shop-db",
       rotation_name: "shop-app",
+      target_name: "target",
       approval_id: person.id,
       request_id: person.id,
       session_id: person.id,

@@ -21,6 +21,7 @@ import {
   parametersOf,
   type Place,
   removedName,
+  targetBody,
   useRuleBody,
   webhookBody
 } from "./Contract.js"
@@ -177,6 +178,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       use_rule_id: none,
       connection_name: "shop-db",
       rotation_name: "shop-app",
+      target_name: "target",
       approval_id: none,
       request_id: none,
       backup_id
@@ -198,6 +200,9 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       for (const value of ["one", "two"]) await asRoot("PUT", secrets("prod"), { value })
       await asRoot("PUT", secrets("staging"), { value: "three" })
       if (has("connection_name")) await asRoot("POST", `${org}/projects/webshop/envs/prod/connections`, connectionBody)
+      if (has("target_name")) {
+        await asRoot("POST", `${org}/projects/webshop/envs/prod/targets`, targetBody(ids.target_name, place.key))
+      }
       if (!has("use_rule_id")) return { ...place, ...ids }
       const { id: use_rule_id } = await asRoot("POST", `${secrets("prod")}/use-rules`, useRuleBody)
       return { ...place, ...ids, use_rule_id }

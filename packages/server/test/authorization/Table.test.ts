@@ -45,6 +45,7 @@ describe("before anything else of a request is looked at", () => {
     use_rule_id: "no",
     connection_name: "NO",
     rotation_name: "NO",
+    target_name: "-no",
     approval_id: "no",
     request_id: "no",
     session_id: "no",

@@ -12,6 +12,7 @@ import {
   type Place,
   requestOf,
   connectionBody,
+  targetBody,
   useRuleBody,
   webhookBody,
   queryOf,
@@ -430,6 +431,17 @@ const ownConnection = async ({ fresh }: Cell): Promise<Own> => {
   return { connection_name }
 }
 
+const ownTarget = async (cell: Cell): Promise<Own> => {
+  const { key } = await ownKey(cell)
+  const { name } = await service.do(
+    ada,
+    "POST",
+    `${prod}/targets`,
+    targetBody(`t-${cell.fresh.toLowerCase().replaceAll("_", "-")}`, key ?? "")
+  )
+  return { key: key ?? "", target_name: name }
+}
+
 const ownDeclared = async ({ fresh }: Cell): Promise<Own> => {
   const key = `OWN_${fresh}`
   await service.do(ada, "PUT", `${acme}/projects/webshop/declared/${key}`, {})
@@ -661,6 +673,13 @@ const table: Readonly<Record<string, Row>> = {
   [`POST ${env}/connections`]: row(201, adminsInProject, "connection.create"),
   [`DELETE ${env}/connections/:connection_name`]: row(204, adminsInProject, "connection.delete", ownConnection),
   [`POST ${env}/connections/:connection_name/test`]: row(200, adminsInProject, "connection.test", ownConnection),
+  [`GET ${env}/targets`]: row(200, deciders, "target.list"),
+  [`POST ${env}/targets`]: row(201, deciders, "target.create", ownKey),
+  [`GET ${env}/targets/:target_name`]: row(200, deciders, "target.list", ownTarget),
+  [`DELETE ${env}/targets/:target_name`]: row(204, deciders, "target.delete", ownTarget),
+  // Its platform has no address: see the tests of delivery.
+  [`POST ${env}/targets/:target_name/plan`]: row(502, deciders, "target.push", ownTarget),
+  [`POST ${env}/targets/:target_name/push`]: row(502, deciders, "target.push", ownTarget),
   [`GET ${env}/uses`]: row(200, users, "secret.uses"),
   // This server makes no requests with secrets, and has none to approve: see the tests of `use`.
   [`POST ${env}/use`]: row(503, users, "secret.use"),
@@ -916,6 +935,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       webhook_id: webhook.id,
       delivery_id: delivery.id,
+      target_name: "absent",
       use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       connection_name: "shop-db",
       rotation_name: "shop-app",

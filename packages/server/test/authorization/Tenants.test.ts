@@ -15,6 +15,7 @@ import {
   removedName,
   requestOf,
   connectionBody,
+  targetBody,
   useRuleBody,
   webhookBody
 } from "./Contract.js"
@@ -89,6 +90,14 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
       connection_name: await connected(owner, name),
       rotation_name: "shop-app",
+      target_name: (
+        await service.do(
+          owner,
+          "POST",
+          `/api/orgs/${name}/projects/web/envs/prod/targets`,
+          targetBody(mark("t"), "EQUAL")
+        )
+      ).name,
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       request_id: (await service.do(asking, "POST", `/api/orgs/${name}/requests`, accessBody(wanted))).id,
       session_id: sessions.data[0].id,
@@ -240,6 +249,7 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     use_rule_id: pick("use_rule_id"),
     connection_name: pick("connection_name"),
     rotation_name: pick("rotation_name"),
+    target_name: pick("target_name"),
     webhook_id: pick("webhook_id"),
     delivery_id: pick("delivery_id"),
     approval_id: pick("approval_id"),

@@ -9,6 +9,7 @@ import {
   type Place,
   requestOf,
   connectionBody,
+  targetBody,
   useRuleBody,
   webhookBody,
   removedName
@@ -202,6 +203,7 @@ export class World {
     const connection_name = "shop-db"
     const connections = `${at}/projects/${project}/envs/dev/connections`
     await make("POST", connections, { ...connectionBody, name: connection_name })
+    await make("POST", `${at}/projects/${project}/envs/dev/targets`, targetBody("target", place.key))
     await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
     const { id: webhook_id } = await make("POST", `${at}/webhooks`, webhookBody)
     const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)
@@ -214,6 +216,7 @@ export class World {
       use_rule_id,
       connection_name,
       rotation_name: "shop-app",
+      target_name: "target",
       export_id,
       import_id,
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
@@ -235,7 +238,7 @@ export class World {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
     const { approval_id = "", delegation_id = "", delivery_id = "", passkey_id = "", request_id = "" } = this.#place
-    const { connection_name = "", removed_id = "", rotation_name = "" } = this.#place
+    const { connection_name = "", removed_id = "", rotation_name = "", target_name = "" } = this.#place
     const { export_id = "", group_name = "", import_id = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
       connection_name,
@@ -256,6 +259,7 @@ export class World {
       sa_id,
       session_id,
       use_rule_id,
+      target_name,
       user_id
     }
     return { ...ids, env_name, key, org_name, project_name }

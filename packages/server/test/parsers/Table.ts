@@ -77,6 +77,8 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "secrets/references/Fill.ts": { reference: own("a stored reference: 64 KiB") },
   "secrets/references/ReferenceChecks.ts": { reference: caller("loop", "64 KiB a value, 32 references") },
   "secrets/stored/Versions.ts": { reference: own("a stored reference: 64 KiB") },
+  "secrets/delivery/PlatformCalls.ts": { JSON: caller("loop", "2 MiB of a platform that people chose", "any") },
+  "secrets/delivery/Targets.ts": { JSON: own("the terms of a target") },
   "secrets/use-rules/Terms.ts": { JSON: own("the terms of a use rule") },
   "secrets/use/Approvals.ts": {
     JSON: own("what is shown of a use"),
@@ -147,6 +149,8 @@ export const domainParsers: typeof parsers = {
   "secrets/EnvironmentParameters.ts": { list: url },
   "secrets/Placement.ts": { list: caller("loop", "200 characters") },
   "secrets/ProjectRevision.ts": { list: url },
+  "secrets/KeyPatterns.ts": { list: caller("loop", "100 characters") },
+  "secrets/TargetKinds.ts": { URL: caller("loop", "500 characters"), list: caller("loop", "500 characters") },
   "secrets/UseRule.ts": {
     RegExp: own("a constant of the source"),
     list: caller("loop", "259 characters of a host, 500 of a path")

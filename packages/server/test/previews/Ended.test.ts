@@ -69,6 +69,7 @@ const ready = async () => {
     use_rule_id: none,
     connection_name: "shop-db",
     rotation_name: "shop-app",
+    target_name: "target",
     approval_id: none,
     request_id: none,
     webhook_id: none,

@@ -16,6 +16,7 @@ const needNoId: Readonly<Record<string, string>> = {
   "path.key": "the secret that the change touches is compared by id: see the test below",
   "path.use_rule_id": "is an id",
   "path.connection_name": "the connection is of the environment, and goes with what uses it",
+  "path.target_name": "names a target, which a call removes or not: a new one of the name is another push",
   "path.removed_id": "is an id",
   ...Object.fromEntries(
     ["host", "port", "database", "tls", "ca", "user"].map((name) => [`payload.${name}`, "names nothing of Coffer's"])
@@ -25,6 +26,7 @@ const needNoId: Readonly<Record<string, string>> = {
   "payload.set": "the secrets that the change touches are compared by id",
   "payload.delete": "the secrets that the change touches are compared by id",
   "payload.references": "is stored as text: what it leads to may change without votes, as the request says",
+  "payload.credential_key": "names a secret, which is read when it is used",
   "payload.owner": "is stored as an address, of somebody who needs no account",
   "payload.name": "is a new name",
   "payload.version": "is a number of the secret's, which is compared",
@@ -35,7 +37,21 @@ const needNoId: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
       ...["value", "kind", "note", "dry_run", "strict", "passkey_recovery", "expires_at", "rotate_every_days"],
-      ...["hosts", "methods", "paths", "place", "per_minute", "per_day", "response", "max_kib", "approval"],
+      ...[
+        "kind",
+        "prefix",
+        "rename",
+        "remove",
+        "hosts",
+        "methods",
+        "paths",
+        "place",
+        "per_minute",
+        "per_day",
+        "response",
+        "max_kib",
+        "approval"
+      ],
       ...["needed", "self", "expires_after", "passkey"]
     ].map((field) => [`payload.${field}`, "names nothing of the organization"])
   ),

@@ -41,6 +41,7 @@ describe("a change of a protected environment", () => {
       "secret.write",
       "secret.destroy",
       "use_rule.create",
+      "target.create",
       "env.extend",
       "env.delete"
     ]

@@ -1,5 +1,12 @@
 import { generateKeyPairSync } from "node:crypto"
-import { connectionBody, federationBody, type Place, useRuleBody, webhookBody } from "../authorization/Contract.js"
+import {
+  connectionBody,
+  federationBody,
+  type Place,
+  targetBody,
+  useRuleBody,
+  webhookBody
+} from "../authorization/Contract.js"
 import type { Json } from "../support/Program.js"
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
@@ -203,6 +210,12 @@ const newConnection = async ({ attempt, call }: About) => {
   const connection_name = `shop-db-${attempt}`
   await call("POST", `${org}/projects/web/envs/full/connections`, { ...connectionBody, name: connection_name })
   return { connection_name }
+}
+
+/** A target, made for a row. */
+const newTarget = async ({ attempt, call }: About) => {
+  const made = await call("POST", `${org}/projects/web/envs/large/targets`, targetBody(`t-${attempt}`, ofRule.key))
+  return { ...ofRule, target_name: made.name }
 }
 
 const federation = async ({ attempt, call, limits }: About) => {
@@ -740,6 +753,18 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   [`DELETE ${env}/connections/:connection_name`]: [about("", newConnection)],
   [`POST ${env}/connections/:connection_name/test`]: [about("", once(newConnection))],
+  [`GET ${env}/targets`]: [plain],
+  [`POST ${env}/targets`]: [
+    body("500 renames", ({ attempt }) => ({
+      ...targetBody(`many-${attempt}`, fullKeys[0] ?? ""),
+      keys: Array.from({ length: 50 }, () => `${"A*".repeat(3)}${"B".repeat(90)}`),
+      rename: Object.fromEntries(Array.from({ length: 500 }, (_none, index) => [`K${index}`, "n".repeat(200)]))
+    }))
+  ],
+  [`GET ${env}/targets/:target_name`]: [about("", newTarget)],
+  [`DELETE ${env}/targets/:target_name`]: [about("", newTarget)],
+  [`POST ${env}/targets/:target_name/plan`]: [about("", newTarget, {})],
+  [`POST ${env}/targets/:target_name/push`]: [about("", newTarget, { plan: "none" })],
   [`GET ${env}/uses`]: [plain],
   [`POST ${env}/use`]: [
     body("1 MB", () => ({

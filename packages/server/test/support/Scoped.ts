@@ -99,6 +99,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   service_accounts: { scopes: ["org"], alone: /SET last_used_at = / },
   trash: ofOrganization,
   sessions: { scopes: ["server", "user"], alone: RegExp(`${expired("sessions")}|SET last_used_at = `) },
+  targets: ofOrganization,
+  target_keys: ofOrganization,
   use_rule_accounts: ofOrganization,
   use_rules: ofOrganization,
   // An invitation makes a user; its index keeps one of each address.

@@ -12,6 +12,8 @@ export const empty: Readonly<Record<string, string>> = {
   "requests.key_id": "no server writes it",
   restores: "a database that was restored",
   stream_places: "servers on PostgreSQL alone",
+  targets: "a platform to push to is optional",
+  target_keys: "what was pushed there",
   "webhook_deliveries.next_at": "a delivery that waits would be tried when a later release is tested",
   "webhook_deliveries.reason": "a delivery that failed is tried again until its webhook has failed",
   "webhooks.failed_at": "a day of failures"

@@ -12,6 +12,8 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "login_failures",
   "rate_events",
   "approvals",
+  "targets",
+  "target_keys",
   "use_rule_accounts",
   "group_members",
   "group_mappings",

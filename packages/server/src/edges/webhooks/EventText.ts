@@ -42,7 +42,8 @@ const tellings: ReadonlyArray<Telling> = [
       ...(["org.restore", "project.restore", "project.erase", "env.restore", "env.erase"] as const),
       ...(["group.create", "group.delete", "service_account.create", "service_account.revoke"] as const),
       ...(["service_account.rotate", "service_account.expiring", "webhook.create", "webhook.update"] as const),
-      ...(["webhook.delete", "webhook.rotate", "webhook.disable", "webhook.test", "webhook.send"] as const)
+      ...(["webhook.delete", "webhook.rotate", "webhook.disable", "webhook.test", "webhook.send"] as const),
+      ...(["target.create", "target.delete"] as const)
     ]
   }
 ]

@@ -29,7 +29,7 @@ export const referenceRefused = (key: SecretKey, why: string) => new ReferenceRe
 /** The audit entries about what became part of the values of `keys` of a place: one for each environment that was passed. */
 export const passedEntries = (
   place: EnvPlace<Action>,
-  action: "secret.read" | "secret.use",
+  action: "secret.read" | "secret.use" | "secret.push",
   passed: ReadonlyArray<Passed>,
   keys: Iterable<SecretKey>
 ): ReadonlyArray<{ readonly source: AuditSource; readonly event: AuditEvent }> => {

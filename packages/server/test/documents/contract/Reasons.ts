@@ -95,6 +95,7 @@ export const notInConsole: Reasons = {
     "secrets/Connection: *",
     "server/ServerFacts: ServerFacts.renewal"
   ],
+  "is of targets and pushes, which the command line shows": ["secrets/Target: *"],
   "is of who has a permission, which the command line lists": ["access/AccessHolder: *"],
   [page]: [
     "audit/AuditEntry: AuditPage.pagination.has_next",
@@ -247,6 +248,7 @@ export const notInConsole: Reasons = {
 /** Fields of bodies that the console does not send. */
 export const notSentByConsole: Reasons = {
   "connections are made by the command line": ["secrets/Connection: newConnection.*"],
+  "is of targets and pushes, which the command line makes": ["secrets/Target: *"],
   [stays]: [
     "api/ExportsApi: *",
     "api/ImportsApi: *",

@@ -37,6 +37,7 @@ export const envs = ["dev", "staging", "prod"]
 export const keys = ["A", "B", "C", "D", "E", "SHARED"]
 export const groups = ["one", "two"]
 export const connections = ["one-db", "two-db"]
+export const targets = ["first-target", "second-target"]
 
 /** Which parameter the id of an answer is: of a call that creates, by the end of its path. */
 const created: ReadonlyArray<readonly [end: RegExp, name: Parameter]> = [
@@ -94,6 +95,7 @@ export const makeKnown = () => {
         use_rule_id: id("use_rule_id"),
         connection_name: random.pick(connections),
         rotation_name: "shop-app",
+        target_name: random.pick(targets),
         approval_id: none,
         request_id: id("request_id"),
         backup_id: none

@@ -1,0 +1,52 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { KvServer, token } from "../../../server/test/delivery/KvServer.js"
+import { workplace } from "../support/Workplace.js"
+
+const place = workplace("ada@example.com", () => ({ SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8" }))
+const canary = "sk_live_Canary7_0123456789"
+
+let kv: KvServer
+
+beforeAll(async () => {
+  kv = await KvServer.start()
+  await place.ok("secret", "set", "VAULT_TOKEN", token)
+  await place.ok("secret", "set", "STRIPE_KEY", canary)
+})
+afterAll(() => kv.stop())
+
+describe("coffer target and coffer push", () => {
+  it("add a target, show what a push would change, and push it", async () => {
+    const at = ["--place", `url=${kv.url}`, "--place", "mount=secret", "--place", "path=webshop/prod"]
+    const options = ["--kind", "vault", "--credential", "VAULT_TOKEN", "--prefix", "WEB_", "--remove", "own"]
+    const made = await place.ok("target", "create", "bao", ...options, ...at)
+    assert.include(made.stdout + made.stderr, "coffer push bao --plan")
+    assert.match(await place.prints("target", "list"), /bao\tvault\t.*never/)
+
+    const planned = await place.ok("push", "bao")
+    assert.match(planned.stdout, /WEB_STRIPE_KEY\tSTRIPE_KEY\tnew/)
+    assert.include(planned.stderr, "nothing was pushed; --apply pushes it")
+    assert.deepStrictEqual(kv.data("webshop/prod"), {})
+
+    const pushed = await place.ok("push", "bao", "--apply")
+    assert.include(pushed.stderr, "1 pushed, 0 removed there")
+    assert.deepStrictEqual(kv.data("webshop/prod"), { WEB_STRIPE_KEY: canary })
+    for (const text of [planned, pushed]) assert.notInclude(text.stdout + text.stderr, canary)
+    const shown = JSON.parse(await place.prints("target", "show", "bao", "--json"))
+    assert.deepInclude(shown, { owned: 1, credential_key: "VAULT_TOKEN", prefix: "WEB_", remove: "own" })
+
+    kv.write("webshop/prod", { WEB_STRIPE_KEY: canary, OTHER: "x" })
+    await place.ok("secret", "delete", "STRIPE_KEY", "--yes")
+    const { data } = JSON.parse(await place.prints("push", "bao", "--plan", "--json"))
+    assert.deepStrictEqual(
+      data.map(({ change, name }: { readonly change: string; readonly name: string }) => [name, change]),
+      [
+        ["OTHER", "theirs"],
+        ["WEB_STRIPE_KEY", "removed"]
+      ]
+    )
+    await place.ok("push", "bao", "--apply")
+    assert.deepStrictEqual(kv.data("webshop/prod"), { OTHER: "x" })
+    await place.ok("target", "delete", "bao", "--yes")
+    assert.include((await place.home.coffer(["push", "bao"])).stderr, "target bao")
+  })
+})

@@ -1,0 +1,26 @@
+/** Patterns of secret keys: `*` is any text. */
+const maxLength = 100
+const maxStars = 3
+
+export const isKeyPattern = (text: string): boolean =>
+  text.length <= maxLength && /^[A-Za-z0-9_.*-]+$/.test(text) && text.split("*").length - 1 <= maxStars
+
+/** Whether a key fits a pattern, in time that grows with their lengths: each part is taken at its first place. */
+const fits = (pattern: string, key: string): boolean => {
+  const [head = "", ...rest] = pattern.split("*")
+  if (rest.length === 0) return key === pattern
+  const tail = rest.pop() ?? ""
+  if (!key.startsWith(head) || key.length < head.length + tail.length || !key.endsWith(tail)) return false
+  const end = key.length - tail.length
+  let at = head.length
+  for (const part of rest) {
+    const found = key.indexOf(part, at)
+    if (found === -1 || found + part.length > end) return false
+    at = found + part.length
+  }
+  return true
+}
+
+/** Whether a key fits one of the patterns; any does if there are none. */
+export const fitsKeyPatterns = (patterns: ReadonlyArray<string>, key: string): boolean =>
+  patterns.length === 0 || patterns.some((pattern) => fits(pattern, key))
