@@ -320,6 +320,12 @@ The server logs in to a database by a connection. Its password is a secret of th
 $ coffer connection create shop-db --host db.invalid --database shop --user renewer --password-key RENEWER_PASSWORD
 $ coffer connection list
 $ coffer connection test shop-db
+$ coffer rotation create shop-app --connection shop-db --user app_a --user app_b --write 'DATABASE_URL=postgres://{user}:{password}@db.invalid/shop' --every 30d
+$ coffer rotation pause shop-app
+$ coffer rotation list
+$ coffer rotation show shop-app
+$ coffer rotation run shop-app
+$ coffer rotation delete shop-app --yes
 $ coffer connection delete shop-db --yes
 
 # The audit log

@@ -21,6 +21,7 @@ import { accessCommand } from "./commands/requests/Access.js"
 import { requestCommand } from "./commands/requests/Requests.js"
 import { verifyReleaseCommand } from "./commands/release/VerifyRelease.js"
 import { connectionCommand } from "./commands/renewal/Connections.js"
+import { rotationCommand } from "./commands/renewal/Rotations.js"
 import { renderCommand } from "./commands/render/Render.js"
 import { runCommand } from "./commands/run/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
@@ -95,7 +96,7 @@ export const tree: Tree = treeOf({
           delegateStore
         ),
         row("Use unseen; push to platforms", useCommand, pushCommand, targetCommand),
-        row("Credentials that renew themselves", connectionCommand),
+        row("Credentials that renew themselves", rotationCommand, connectionCommand),
         row("Events, credentials for tools", webhookCommand, helperCommand)
       ]
     },

@@ -25,6 +25,7 @@ import { OverviewApi } from "./api/OverviewApi.js"
 import { PasskeysApi } from "./api/PasskeysApi.js"
 import { PreviewsApi } from "./api/PreviewsApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
+import { RotationsApi } from "./api/RotationsApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
 import { ProtectionsApi } from "./api/ProtectionsApi.js"
 import { RequestsApi } from "./api/RequestsApi.js"
@@ -82,6 +83,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(TargetsApi)
   .add(UseApi)
   .add(ConnectionsApi)
+  .add(RotationsApi)
   .add(ApprovalsApi)
   .add(ProtectionsApi)
   .add(PreviewsApi)

@@ -58,6 +58,8 @@ import { PagesLive } from "./edges/pages/Http.js"
 import { ConnectionsHttp } from "./secrets/connections/Http.js"
 import { DeclaredHttp } from "./secrets/declared/Http.js"
 import { ProjectsHttp } from "./directory/projects/Http.js"
+import { RotationsHttp } from "./secrets/rotations/Http.js"
+import { RotationsJob } from "./secrets/rotations/RotationsJob.js"
 import { SecretsHttp } from "./secrets/services/Http.js"
 import { ServiceAccountsHttp } from "./directory/service-accounts/Http.js"
 import { DocumentPagesLive } from "./edges/system/DocumentPages.js"
@@ -106,6 +108,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     TargetsHttp,
     UseHttp,
     ConnectionsHttp,
+    RotationsHttp,
     ApprovalsHttp,
     ProtectionsHttp,
     PreviewsHttp,
@@ -195,6 +198,7 @@ const withJobs = <A, E, R>(services: Layer.Layer<A, E, R>) =>
     Layer.merge(UncleanEndsLive),
     Layer.merge(WebhooksJob),
     Layer.merge(DueJob),
+    Layer.merge(RotationsJob),
     Layer.merge(AuditArchivesLive),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
   )

@@ -142,6 +142,11 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     call("POST", "/acme/projects/webshop/envs/prod/connections", {
       ...{ name: "shop-db", host: "db.invalid", database: "shop", user: "renewer", password_key: "RENEWER_PASSWORD" }
     })
+  const rotation = () =>
+    call("POST", "/acme/projects/webshop/envs/prod/rotations", {
+      ...{ name: "shop-app", connection: "shop-db", users: ["app_a", "app_b"] },
+      writes: { DATABASE_URL: "postgres://{user}:{password}@db.invalid/shop" }
+    })
   const stripe = () => set("dev", { STRIPE_KEY: "1" })
   const vaultToken = () => set("dev", { VAULT_TOKEN: "1" })
   const targets = "/acme/projects/webshop/envs/dev/targets"
@@ -200,6 +205,12 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "project erase": { before: ["coffer project create shop-old", "coffer project delete shop-old --yes"] },
     "environment restore": { before: ["coffer env create qa || true", "coffer env delete qa --yes"] },
     "environment erase": { before: ["coffer env create qa-old || true", "coffer env delete qa-old --yes"] },
+    "rotation create": { before: [connection], after: ["coffer rotation delete shop-app --env prod --yes"] },
+    "rotation show": { before: [connection, rotation] },
+    "rotation edit": { before: [connection, rotation] },
+    "rotation pause": { before: [connection, rotation] },
+    "rotation resume": { before: [connection, rotation] },
+    "rotation delete": { before: [connection, rotation] },
     "connection test": { before: [connection] },
     "connection delete": { before: [connection] },
     "project create": { before: [() => call("DELETE", "/acme/projects/webshop")] },

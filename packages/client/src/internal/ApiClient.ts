@@ -120,6 +120,11 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
       HttpApiClient.group(AnyApi.add(ConnectionsApi), { ...options, group: "connections" })
     )
   ),
+  rotations: once(() =>
+    import("@coffer/domain/api/RotationsApi").then(({ RotationsApi }) =>
+      HttpApiClient.group(AnyApi.add(RotationsApi), { ...options, group: "rotations" })
+    )
+  ),
   acl: once(() =>
     import("@coffer/domain/api/AclApi").then(({ AclApi }) =>
       HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })

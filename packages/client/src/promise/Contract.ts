@@ -990,6 +990,64 @@ export interface Contract {
       Denied | "Conflict"
     >
   }
+  readonly rotations: {
+    /** List the rotations of an environment. */
+    readonly list: Endpoint<[request: { path: Path<"org_name" | "project_name" | "env_name"> }], List<Rotation>, Denied>
+    /** Renew credentials in a database on a schedule. */
+    readonly create: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{
+            name: string
+            connection: string
+            users: ReadonlyArray<string>
+            writes: Readonly<Record<string, string>>
+            every?: string
+            window?: RotationWindow
+            length?: number
+            alphabet?: string
+          }>
+        }
+      ],
+      Rotation,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
+    /** Read a rotation. */
+    readonly get: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "rotation_name"> }],
+      Rotation,
+      Denied
+    >
+    /** Change, pause or resume a rotation. */
+    readonly update: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name" | "rotation_name">
+          payload: Readonly<{
+            writes?: Readonly<Record<string, string>>
+            every?: string
+            window?: RotationWindow | null
+            paused?: boolean
+          }>
+        }
+      ],
+      Rotation,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
+    >
+    /** Remove a rotation. */
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "rotation_name"> }],
+      void,
+      Denied | Voted | "Conflict" | "LimitExceeded"
+    >
+    /** Begin a turn of a rotation now. */
+    readonly run: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "rotation_name"> }],
+      Rotation,
+      Denied | "Conflict" | "Reauthenticate"
+    >
+  }
   readonly secrets: {
     /** Write a new version of a secret. */
     readonly set: Endpoint<
@@ -1770,6 +1828,7 @@ export type AuditAction =
   | "secret.update"
   | "secret.due"
   | "secret.copy"
+  | "secret.rotated"
   | "secret.undelete"
   | "secret.destroy"
   | "secret.decryption_failed"
@@ -1784,6 +1843,11 @@ export type AuditAction =
   | "connection.create"
   | "connection.delete"
   | "connection.test"
+  | "rotation.create"
+  | "rotation.update"
+  | "rotation.delete"
+  | "rotation.run"
+  | "rotation.failed"
   | "approval.request"
   | "approval.approve"
   | "approval.refuse"
@@ -2547,6 +2611,7 @@ export type ResourceType =
   | "webhook"
   | "use_rule"
   | "connection"
+  | "rotation"
   | "approval"
   | "protection"
   | "request"
@@ -2570,6 +2635,36 @@ export type RevisionChange = "created" | "updated" | "deleted" | "undeleted"
 export type RevisionKey = Readonly<{ key: string; version: Count; change: RevisionChange }>
 
 export type Role = "member" | "developer" | "admin" | "owner"
+
+export type Rotation = Readonly<{
+  name: string
+  connection: string
+  users: ReadonlyArray<string>
+  writes: Readonly<{}>
+  every: string
+  window: RotationWindow | null
+  length: number
+  alphabet: string
+  state: RotationState
+  next_user: string
+  due_at: Timestamp
+  rotated_at: Timestamp | null
+  failures: Count
+  problem: string | null
+  paused: string | null
+  created_by: string
+  created_at: Timestamp
+  updated_at: Timestamp
+}>
+
+export type RotationState = "idle" | "drawn" | "changed" | "proved" | "written"
+
+export type RotationWindow = Readonly<{
+  days: ReadonlyArray<"mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun">
+  from: string
+  to: string
+  zone: string
+}>
 
 export type SecretChange = Readonly<{ key: string; version: Count; change: Change }>
 

@@ -180,6 +180,16 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
     refuse: "POST /api/orgs/{org_name}/requests/{request_id}/refuse  comment",
     withdraw: "POST /api/orgs/{org_name}/requests/{request_id}/withdraw"
   },
+  rotations: {
+    list: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/rotations",
+    create:
+      "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/rotations  name!,connection!,users!,writes!,every,window,length,alphabet",
+    get: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/rotations/{rotation_name}",
+    update:
+      "PATCH /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/rotations/{rotation_name}  writes,every,window,paused",
+    delete: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/rotations/{rotation_name}",
+    run: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/rotations/{rotation_name}/run"
+  },
   secrets: {
     set: "PUT /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/secrets/{key}  value!,kind,expected_version",
     get: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/secrets/{key} version,raw",

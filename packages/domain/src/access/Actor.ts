@@ -14,6 +14,7 @@ import type {
   OrgId,
   ProjectId,
   RequestId,
+  RotationId,
   ServiceAccountId,
   SessionId,
   UserId
@@ -105,6 +106,8 @@ export type AccountCredential =
     }
   /** It asked for a change that people have approved since: there is no credential. */
   | { readonly type: "request"; readonly id: RequestId; readonly sessionId: null }
+  /** No account at all: a rotation writes what it renewed, and the log has it as the server's own act. */
+  | { readonly type: "rotation"; readonly id: RotationId; readonly sessionId: null }
 
 /** The authenticated caller, without its rights: each request reads those from the database. */
 export type Actor = UserActor | ServiceAccountActor

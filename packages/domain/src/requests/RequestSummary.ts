@@ -24,6 +24,9 @@ const ofPlaces: Readonly<Record<string, string>> = {
   "connections.delete": "remove a connection of",
   "targets.create": "add a target to",
   "targets.delete": "delete a target of",
+  "rotations.create": "let credentials renew themselves in",
+  "rotations.update": "change a rotation of",
+  "rotations.delete": "remove a rotation of",
   "protections.set": "change the protection of",
   "protections.remove": "end the protection of"
 }

@@ -118,6 +118,10 @@ requests.approve                    always         decides                      
 requests.create                     never asks     undone requests.withdraw       none requests
 requests.refuse                     always         asks                           none requests
 requests.withdraw                   never ends     asks                           none requests
+rotations.create                    always         absent                         none connections
+rotations.delete                    never ends     absent                         -
+rotations.run                       always         absent                         none nothing
+rotations.update                    always         absent                         none connections
 secrets.delete                      never secrets  absent                         -
 secrets.destroy                     always         asks                           none erases
 secrets.rollback                    never secrets  undone secrets.rollback        as secrets.set

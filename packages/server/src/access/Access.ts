@@ -4,14 +4,29 @@ import {
   currentActor,
   CurrentCaller,
   delegationOf,
+  type ServiceAccountActor,
   type UserActor
 } from "@coffer/domain/access/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/access/AclRule"
 import type { ApprovalRequired, Forbidden, NotFound } from "@coffer/domain/errors/Errors"
-import { type EnvId, type OrgId, type ProjectId, type RemovedId, UserId } from "@coffer/domain/base/Ids"
+import {
+  type EnvId,
+  type OrgId,
+  type ProjectId,
+  type RemovedId,
+  type RotationId,
+  ServiceAccountId,
+  UserId
+} from "@coffer/domain/base/Ids"
 import type { Role } from "@coffer/domain/directory/Member"
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
+import {
+  type EnvName,
+  type OrgName,
+  type ProjectName,
+  type RotationName,
+  ServiceAccountName
+} from "@coffer/domain/base/Names"
 import type { Action, GuardedAction, ScopeOf } from "@coffer/domain/access/Permissions"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -90,6 +105,35 @@ export interface Within {
   readonly reveals: boolean
   /** Null if the actor may not compare its secrets. */
   readonly place: EnvPlace<"secret.compare"> | null
+}
+
+/** The names and ids of a rotation and its place. */
+interface RotationPlace {
+  readonly id: RotationId
+  readonly name: RotationName
+  readonly org_id: OrgId
+  readonly org: OrgName
+  readonly project_id: ProjectId
+  readonly project: ProjectName
+  readonly env_id: EnvId
+  readonly env: EnvName
+}
+
+/** The actor and the place of a rotation's own writes: an admin made it, with the votes of a protected environment. */
+const renewing = (of: RotationPlace): EnvPlace<"secret.write"> => {
+  const actor: ServiceAccountActor = {
+    type: "service_account",
+    id: ServiceAccountId.make(of.id),
+    name: ServiceAccountName.make(`rotation ${of.name}`),
+    orgId: of.org_id,
+    orgName: of.org,
+    project: null,
+    reveal: true,
+    credential: { type: "rotation", id: of.id, sessionId: null }
+  }
+  const org = new OrgPlace("secret.write", actor, "rule", null, [], { id: of.org_id, name: of.org })
+  const project = new ProjectPlace(org, { id: of.project_id, name: of.project })
+  return new EnvPlace(project, { id: of.env_id, name: of.env })
 }
 
 /** The actions in an environment. */
@@ -411,6 +455,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       admitRemoved,
       removedOrg,
       refuseProtected: votes.refuseProtected,
+      renewing,
       within,
       alongside,
       beside,

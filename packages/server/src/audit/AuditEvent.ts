@@ -37,6 +37,7 @@ export interface AuditSource {
 
 /** The source of an event that belongs to no organization. */
 export const actorSource = (actor: Actor): AuditSource => {
+  if (actor.type === "service_account" && actor.credential.type === "rotation") return systemSource(actor.name)
   const delegation = delegationOf(actor)
   return {
     actor: { type: actor.type, id: actor.id, name: actorName(actor) },

@@ -21,6 +21,7 @@ const usesOf: Readonly<Record<PlaceAction, Permission | null>> = {
   "secret.update": "write",
   "secret.due": null,
   "secret.copy": "write",
+  "secret.rotated": null,
   "secret.undelete": "write",
   "secret.destroy": "admin",
   "secret.decryption_failed": null,

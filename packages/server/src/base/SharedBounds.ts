@@ -273,6 +273,14 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: inTurn
   }),
+  renewals: {
+    what: "turns of rotations in other databases",
+    unit: "turns",
+    total: 16,
+    each: half,
+    holder: "tenant",
+    beyond: inTurn
+  },
   verifications: divided({
     what: "verifications of logs",
     unit: "logs",

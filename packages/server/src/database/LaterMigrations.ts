@@ -31,6 +31,7 @@ import { delegationEnvironments } from "./migrations/0054_delegation_environment
 import { connections } from "./migrations/0055_connections.js"
 import { consents } from "./migrations/0056_consents.js"
 import { targets } from "./migrations/0057_targets.js"
+import { rotations } from "./migrations/0058_rotations.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -67,5 +68,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   delegationEnvironments,
   connections,
   consents,
-  targets
+  targets,
+  rotations
 ]

@@ -8,6 +8,7 @@ import {
   endpoints,
   federationBody,
   queryOf,
+  rotationBody,
   targetBody,
   termsOf,
   useRuleBody
@@ -408,6 +409,18 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", connections, { by })
   await ask("POST", `${connections}/shop-db/test`, { by })
   await ask("POST", `${connections}/other/test`, { by, why: "there is none" })
+  const rotations = `${prod}/rotations`
+  await ask("POST", rotations, { by, body: rotationBody })
+  await ask("POST", rotations, { by, body: { ...rotationBody, writes: { A: "{user}" } }, why: "no password" })
+  await ask("GET", rotations, { by })
+  await ask("PATCH", `${rotations}/shop-app`, { by, body: { every: "7d", paused: true } })
+  await ask("POST", `${rotations}/shop-app/run`, { by, why: "it is paused" })
+  await ask("DELETE", `${connections}/shop-db`, { by, why: "a rotation uses it" })
+  await ask("DELETE", `${rotations}/shop-app`, { by })
+  await ask("POST", rotations, { by, body: { ...rotationBody, name: "far-away", every: "365d" } })
+  await ask("GET", `${rotations}/far-away`, { by })
+  await ask("POST", `${rotations}/far-away/run`, { by })
+  await ask("DELETE", `${rotations}/far-away`, { by })
   await ask("DELETE", `${connections}/shop-db`, { by })
   const federations = `${org}/service-accounts/${account.id}/federations`
   const federation = { name: "gitlab", ...federationBody, expires_at: "2100-01-01T00:00:00Z" }

@@ -193,6 +193,7 @@ export const without: Readonly<Record<string, string>> = {
   provider_groups: "a login brings them",
   group_logins: moment,
   connections: "reach a network that another server may not have, with rights that its operator gives",
+  rotations: "renew by a connection, which stays",
   requests: "names ids, votes and sealed bodies of the server that it leaves",
   request_parts: "belongs to a request",
   request_votes: "belongs to a request",

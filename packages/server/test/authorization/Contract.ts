@@ -135,6 +135,14 @@ export const targetBody = (name: string, credential_key: string) => ({
   place: { url: "https://vault.invalid", mount: "secret", path: "web" }
 })
 
+/** A rotation by that connection. */
+export const rotationBody = {
+  name: "shop-app",
+  connection: connectionBody.name,
+  users: ["app_a", "app_b"],
+  writes: { ROTATED: "{user}:{password}" }
+}
+
 /** The counts of an empty import. */
 const emptyCounts = { projects: 0, environments: 0, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
 
@@ -246,6 +254,14 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   }),
   [`POST ${envs}/:env_name/targets/:target_name/plan`]: () => ({ body: {} }),
   [`POST ${envs}/:env_name/targets/:target_name/push`]: () => ({ body: { plan: "of-another-day" } }),
+  [`POST ${envs}/:env_name/rotations`]: ({ fresh, place }) => ({
+    body: {
+      ...rotationBody,
+      connection: place.connection_name,
+      name: `r-${fresh.toLowerCase().replaceAll("_", "-")}`
+    }
+  }),
+  [`PATCH ${envs}/:env_name/rotations/:rotation_name`]: () => ({ body: { paused: true } }),
   [`POST ${envs}/:env_name/use`]: ({ place }) => ({
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
   }),

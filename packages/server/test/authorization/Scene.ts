@@ -15,6 +15,7 @@ import { publicUrl } from "../federations/Signer.js"
 import {
   accessBody,
   connectionBody,
+  rotationBody,
   type Endpoint,
   federationBody,
   type Parameter,
@@ -199,7 +200,9 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       const secrets = (env: string) => `${org}/projects/webshop/envs/${env}/secrets/SHARED`
       for (const value of ["one", "two"]) await asRoot("PUT", secrets("prod"), { value })
       await asRoot("PUT", secrets("staging"), { value: "three" })
-      if (has("connection_name")) await asRoot("POST", `${org}/projects/webshop/envs/prod/connections`, connectionBody)
+      if (has("connection_name", "rotation_name") || endpoint.path.endsWith("/rotations"))
+        await asRoot("POST", `${org}/projects/webshop/envs/prod/connections`, connectionBody)
+      if (has("rotation_name")) await asRoot("POST", `${org}/projects/webshop/envs/prod/rotations`, rotationBody)
       if (has("target_name")) {
         await asRoot("POST", `${org}/projects/webshop/envs/prod/targets`, targetBody(ids.target_name, place.key))
       }

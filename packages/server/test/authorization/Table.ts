@@ -13,6 +13,7 @@ import {
   requestOf,
   connectionBody,
   targetBody,
+  rotationBody,
   useRuleBody,
   webhookBody,
   queryOf,
@@ -442,6 +443,13 @@ const ownTarget = async (cell: Cell): Promise<Own> => {
   return { key: key ?? "", target_name: name }
 }
 
+const ownRotation = async (cell: Cell): Promise<Own> => {
+  const { connection_name } = await ownConnection(cell)
+  const made = { ...rotationBody, connection: connection_name, name: connection_name }
+  await service.do(ada, "POST", `${prod}/rotations`, made)
+  return { rotation_name: connection_name ?? "" }
+}
+
 const ownDeclared = async ({ fresh }: Cell): Promise<Own> => {
   const key = `OWN_${fresh}`
   await service.do(ada, "PUT", `${acme}/projects/webshop/declared/${key}`, {})
@@ -680,6 +688,12 @@ const table: Readonly<Record<string, Row>> = {
   // Its platform has no address: see the tests of delivery.
   [`POST ${env}/targets/:target_name/plan`]: row(502, deciders, "target.push", ownTarget),
   [`POST ${env}/targets/:target_name/push`]: row(502, deciders, "target.push", ownTarget),
+  [`GET ${env}/rotations`]: row(200, adminsInProject, "rotation.list"),
+  [`POST ${env}/rotations`]: row(201, adminsInProject, "rotation.create", ownConnection),
+  [`GET ${env}/rotations/:rotation_name`]: row(200, adminsInProject, "rotation.list", ownRotation),
+  [`PATCH ${env}/rotations/:rotation_name`]: row(200, adminsInProject, "rotation.update", ownRotation),
+  [`DELETE ${env}/rotations/:rotation_name`]: row(204, adminsInProject, "rotation.delete", ownRotation),
+  [`POST ${env}/rotations/:rotation_name/run`]: row(200, adminsInProject, "rotation.run", ownRotation),
   [`GET ${env}/uses`]: row(200, users, "secret.uses"),
   // This server makes no requests with secrets, and has none to approve: see the tests of `use`.
   [`POST ${env}/use`]: row(503, users, "secret.use"),

@@ -16,6 +16,7 @@ import {
   requestOf,
   connectionBody,
   targetBody,
+  rotationBody,
   useRuleBody,
   webhookBody
 } from "./Contract.js"
@@ -89,7 +90,7 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       ...(await hooked(owner, name)),
       use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
       connection_name: await connected(owner, name),
-      rotation_name: "shop-app",
+      rotation_name: await rotated(owner, name),
       target_name: (
         await service.do(
           owner,
@@ -150,6 +151,11 @@ const grouped = async (owner: Person, org: string, member: Person, name: string)
 const connected = async (owner: Person, org: string): Promise<string> => {
   const made = { ...connectionBody, name: `${org}-db` }
   return (await service.do(owner, "POST", `/api/orgs/${org}/projects/web/envs/prod/connections`, made)).name
+}
+
+const rotated = async (owner: Person, org: string): Promise<string> => {
+  const made = { ...rotationBody, name: `${org}-app`, connection: `${org}-db` }
+  return (await service.do(owner, "POST", `/api/orgs/${org}/projects/web/envs/prod/rotations`, made)).name
 }
 
 const hooked = async (owner: Person, org: string) => {

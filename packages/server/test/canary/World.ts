@@ -10,6 +10,7 @@ import {
   requestOf,
   connectionBody,
   targetBody,
+  rotationBody,
   useRuleBody,
   webhookBody,
   removedName
@@ -204,6 +205,7 @@ export class World {
     const connections = `${at}/projects/${project}/envs/dev/connections`
     await make("POST", connections, { ...connectionBody, name: connection_name })
     await make("POST", `${at}/projects/${project}/envs/dev/targets`, targetBody("target", place.key))
+    await make("POST", `${at}/projects/${project}/envs/dev/rotations`, rotationBody)
     await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
     const { id: webhook_id } = await make("POST", `${at}/webhooks`, webhookBody)
     const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)

@@ -20,6 +20,7 @@ const deletedElsewhere: Readonly<Record<string, string>> = {
   request_parts: "the expiry of the request, or its decision",
   request_votes: "a change of the vote",
   declared_keys: "a change of the declaration",
+  rotations: "a change of the environment's rotations",
   connections: "a change of the environment's connections",
   previews: "a change of the project's previews",
   wrapped_keys: "a rotation, and the erasure of a removed organization",
@@ -56,6 +57,7 @@ const kept: Readonly<Record<string, ReadonlyArray<string>>> = {
 const endsElsewhere: Readonly<Record<string, string>> = {
   "federations.expires_at": "an exchange compares it; people see an ended federation and renew it",
   "secret_dues.expires_at": "the job of due dates tells of it; the secret stays",
+  "rotations.due_at": "the job of rotations",
   "secret_dues.due_at": "the job of due dates",
   "trash.restorable_until": "the job trash",
   "targets.push_until": "the end of a push that was cut off: another one goes on",

@@ -79,6 +79,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "secrets/stored/Versions.ts": { reference: own("a stored reference: 64 KiB") },
   "secrets/delivery/PlatformCalls.ts": { JSON: caller("loop", "2 MiB of a platform that people chose", "any") },
   "secrets/delivery/Targets.ts": { JSON: own("the terms of a target") },
+  "secrets/rotations/Rotations.ts": { JSON: own("the terms of a rotation") },
   "secrets/use-rules/Terms.ts": { JSON: own("the terms of a use rule") },
   "secrets/use/Approvals.ts": {
     JSON: own("what is shown of a use"),
@@ -151,6 +152,7 @@ export const domainParsers: typeof parsers = {
   "secrets/ProjectRevision.ts": { list: url },
   "secrets/KeyPatterns.ts": { list: caller("loop", "100 characters") },
   "secrets/TargetKinds.ts": { URL: caller("loop", "500 characters"), list: caller("loop", "500 characters") },
+  "secrets/RotationTemplate.ts": { JSON: caller("loop", "4,000 characters of a text, and what is put into it") },
   "secrets/UseRule.ts": {
     RegExp: own("a constant of the source"),
     list: caller("loop", "259 characters of a host, 500 of a path")

@@ -21,6 +21,13 @@ const needNoId: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ["host", "port", "database", "tls", "ca", "user"].map((name) => [`payload.${name}`, "names nothing of Coffer's"])
   ),
+  "path.rotation_name": "the rotation is of the environment, and its name is its own",
+  "payload.connection": "the connection is of the environment, and goes only when nothing uses it",
+  "payload.users": "are users of another database",
+  "payload.writes": "are keys of secrets of the environment, which the rotation owns from then on",
+  ...Object.fromEntries(
+    ["every", "window", "length", "alphabet", "paused"].map((name) => [`payload.${name}`, "names nothing"])
+  ),
   "payload.password_key": "is stored as a key: whoever may write that secret decides what the server logs in with",
   "payload.keys": "the secrets that the change touches are compared by id, and the values that move to them",
   "payload.set": "the secrets that the change touches are compared by id",

@@ -178,6 +178,9 @@ export const sources: Readonly<
   "database/sqlite/GroupCommit.ts": { by: "every call that changes something" },
   "base/files/Thread.ts": { by: "the calls of backups" },
   "secrets/dues/DueJob.ts": { job: "the entries about 2,000 due secrets" },
+  "secrets/rotations/RotationsJob.ts": {
+    unmeasured: "one small read a second, and turns that wait for another database"
+  },
   "secrets/trash/Http.ts": { job: "the erasure of a removed environment" },
   "directory/federations/IssuerKeys.ts": { unmeasured: "two requests a minute, to an issuer that the table has not" },
   "directory/identities/ProviderClient.ts": { unmeasured: "one request at the start, to the provider" },

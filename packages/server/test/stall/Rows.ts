@@ -211,6 +211,27 @@ const newConnection = async ({ attempt, call }: About) => {
   await call("POST", `${org}/projects/web/envs/full/connections`, { ...connectionBody, name: connection_name })
   return { connection_name }
 }
+const onceConnection = once(newConnection)
+
+const largestRotation = (connection: string, name: string) => ({
+  ...{ name, connection, users: ["app_a", "app_b"] },
+  writes: Object.fromEntries(
+    Array.from({ length: 20 }, (_none, index) => [`ROTATED_${index}`, `{user}:{password}${"x".repeat(3_900)}`])
+  )
+})
+
+const rotationOf = async (each: About) => {
+  const { connection_name } = await onceConnection(each)
+  return { body: largestRotation(connection_name, `shop-${each.attempt}`) }
+}
+
+const newRotation = async (each: About) => {
+  const { connection_name } = await onceConnection(each)
+  const rotation_name = `shop-app-${each.attempt}`
+  const path = `${org}/projects/web/envs/full/rotations`
+  await each.call("POST", path, largestRotation(connection_name, rotation_name))
+  return { rotation_name }
+}
 
 /** A target, made for a row. */
 const newTarget = async ({ attempt, call }: About) => {
@@ -752,7 +773,15 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     }))
   ],
   [`DELETE ${env}/connections/:connection_name`]: [about("", newConnection)],
-  [`POST ${env}/connections/:connection_name/test`]: [about("", once(newConnection))],
+  [`POST ${env}/connections/:connection_name/test`]: [about("", onceConnection)],
+  [`GET ${env}/rotations`]: [plain],
+  [`POST ${env}/rotations`]: [
+    ["20 texts", async (about) => ({ ...(await rotationOf(about)), token: about.limits.proven })]
+  ],
+  [`GET ${env}/rotations/:rotation_name`]: [about("", once(newRotation))],
+  [`PATCH ${env}/rotations/:rotation_name`]: [about("", once(newRotation), { paused: true })],
+  [`DELETE ${env}/rotations/:rotation_name`]: [about("", newRotation)],
+  [`POST ${env}/rotations/:rotation_name/run`]: [about("", once(newRotation))],
   [`GET ${env}/targets`]: [plain],
   [`POST ${env}/targets`]: [
     body("500 renames", ({ attempt }) => ({

@@ -85,6 +85,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   projects: ofOrganization,
   protections: ofOrganization,
   connections: ofOrganization,
+  rotations: { scopes: ["org"], alone: /^ ?UPDATE rotations SET paused = \S+ WHERE paused IS NULL$/ },
   request_parts: ofOrganization,
   // Whoever is disabled takes the votes along.
   request_votes: { scopes: ["org", "user"] },

@@ -2,6 +2,7 @@
 export const empty: Readonly<Record<string, string>> = {
   audit_archives: "the filling archives no entries",
   connections: "no release had them",
+  rotations: "no release had them",
   audit_starts: "no entries left for an archive",
   delegation_environments: "a further environment of a delegation is optional",
   freed_names: "names of protected places that changed, which the filling does not change",

@@ -11,6 +11,7 @@ export const jobNames = [
   "webhooks",
   "expiry",
   "due",
+  "rotations",
   "trash",
   "archive"
 ] as const

@@ -25,6 +25,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "declared_keys",
   "previews",
   "connections",
+  "rotations",
   "freed_names",
   "wrapped_keys",
   "webhook_deliveries",

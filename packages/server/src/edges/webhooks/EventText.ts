@@ -24,6 +24,7 @@ const tellings: ReadonlyArray<Telling> = [
         "secret.update",
         "secret.delete",
         "secret.copy",
+        "secret.rotated",
         "secret.undelete",
         "secret.destroy"
       ] as const),

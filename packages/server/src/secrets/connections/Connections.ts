@@ -14,11 +14,10 @@ import { method, traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { orTaken } from "../../database/SqlErrors.js"
-import { kindOf } from "../../keys/Envelope.js"
-import { type EnvironmentPlace, Versions } from "../stored/Versions.js"
-import { secretsRepo } from "../stored/Repo.js"
+import { Versions } from "../stored/Versions.js"
 import { ConnectionFailed } from "./Kind.js"
-import { type ConnectionRow, connectionsRepo } from "./Repo.js"
+import { makePasswords } from "./Passwords.js"
+import { type ConnectionRow, connectionsRepo, rotationsOf } from "./Repo.js"
 import { kinds, makeTargets } from "./Targets.js"
 
 export const connectionLimit = recordLimit(20, (max) => `an environment has at most ${max} connections`)
@@ -44,8 +43,8 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
   effect: Effect.gen(function* () {
     const audit = yield* AuditLog
     const repo = yield* connectionsRepo
-    const secrets = yield* secretsRepo
-    const versions = yield* Versions
+    const passwordOf = yield* makePasswords
+    const rotations = yield* rotationsOf
     const limits = yield* RateLimits
     const { check, targetOf } = yield* makeTargets
 
@@ -86,16 +85,12 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
 
     const remove = method("Connections.remove", function* (place: Place<"connection.delete">, name: ConnectionName) {
       const row = yield* find(place, name)
+      const { count } = yield* rotations({ connectionId: row.id })
+      if (count > 0) {
+        return yield* new Conflict({ message: `connection ${name} is used by ${count} rotations: remove them first` })
+      }
       yield* repo.remove({ id: row.id })
       yield* audit.change(sourceOf(place), record(place, row))
-    })
-
-    /** The password of a connection, with the version of the secret that it is. */
-    const passwordOf = Effect.fnUntraced(function* (place: EnvironmentPlace, { password_key: key }: ConnectionRow) {
-      const row = yield* secrets.find({ envId: place.env.id, key })
-      if (row === undefined || kindOf(row) !== "text") return yield* new ConnectionFailed({ reason: "no password" })
-      yield* versions.checkNewest(place, row)
-      return { password: yield* versions.open(place, row, row), version: row.version }
     })
 
     const limited = Effect.fnUntraced(function* (id: ConnectionId) {

@@ -33,6 +33,8 @@ export const connectionsRepo = Effect.gen(function* () {
     find: first(ConnectionRow)`
       SELECT ${columns} FROM connections WHERE env_id = ${"envId"} AND name = ${"name"}`,
 
+    byId: first(ConnectionRow)`SELECT ${columns} FROM connections WHERE id = ${"id"}`,
+
     count: one(CountRow)`SELECT count(*) AS count FROM connections WHERE env_id = ${"envId"}`,
 
     insert: insert("connections", [
@@ -43,3 +45,9 @@ export const connectionsRepo = Effect.gen(function* () {
     remove: write`DELETE FROM connections WHERE id = ${"id"}`
   } as const
 })
+
+/** How many rotations use a connection. */
+export const rotationsOf = Effect.map(
+  query,
+  ({ one }) => one(CountRow)`SELECT count(*) AS count FROM rotations WHERE connection_id = ${"connectionId"}`
+)

@@ -36,7 +36,10 @@ interface ApplyOptions {
   /** The versions whose values are moved, if the caller does not give the values. */
   readonly moved?: ReadonlyArray<Moved>
   /** Returns the facts in the audit entry of a set key, besides the key and its version. */
-  readonly recorded?: (key: SecretKey) => { readonly action?: "secret.copy"; readonly [name: string]: unknown }
+  readonly recorded?: (key: SecretKey) => {
+    readonly action?: "secret.copy" | "secret.rotated"
+    readonly [name: string]: unknown
+  }
   /** An audit entry to write before those of the changed keys. */
   readonly eventOfAll?: (revision: number) => AuditEvent
 }

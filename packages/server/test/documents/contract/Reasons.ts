@@ -91,7 +91,8 @@ const machines = "is for service accounts and programs, which no console serves"
 
 /** Fields of responses that the console does not read. */
 export const notInConsole: Reasons = {
-  "connections are made and tried by the command line": [
+  "connections and rotations are made, shown and tried by the command line": [
+    "secrets/Rotation: *",
     "secrets/Connection: *",
     "server/ServerFacts: ServerFacts.renewal"
   ],
@@ -247,7 +248,12 @@ export const notInConsole: Reasons = {
 
 /** Fields of bodies that the console does not send. */
 export const notSentByConsole: Reasons = {
-  "connections are made by the command line": ["secrets/Connection: newConnection.*"],
+  "connections and rotations are made by the command line": [
+    "secrets/Connection: newConnection.*",
+    "secrets/Rotation: changedRotation.*",
+    "secrets/Rotation: RotationWindow.*",
+    "secrets/Rotation: newRotation.*"
+  ],
   "is of targets and pushes, which the command line makes": ["secrets/Target: *"],
   [stays]: [
     "api/ExportsApi: *",

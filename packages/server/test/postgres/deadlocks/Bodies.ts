@@ -4,6 +4,7 @@ import {
   federationBody,
   type Place,
   connectionBody,
+  rotationBody,
   useRuleBody,
   webhookBody
 } from "../../authorization/Contract.js"
@@ -71,6 +72,8 @@ const bodies: Readonly<Record<string, (about: About) => unknown>> = {
     approval: random.pick(["none", "each"])
   }),
   [`POST ${env}/connections`]: ({ random }) => ({ ...connectionBody, name: random.pick(connections) }),
+  [`POST ${env}/rotations`]: ({ random }) => ({ ...rotationBody, connection: random.pick(connections) }),
+  [`PATCH ${env}/rotations/:rotation_name`]: ({ random }) => ({ paused: random.chance(0.5) }),
   [`POST ${env}/use`]: ({ place }) => ({ method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }),
   [`PUT ${project}/declared/:key`]: ({ random }) => ({ required_in: some(random, envs) }),
   [`PUT ${project}/previews`]: () => ({ from: "staging", pattern: "pr-*" }),

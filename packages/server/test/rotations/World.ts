@@ -1,0 +1,121 @@
+import type { Actor } from "@coffer/domain/access/Actor"
+import { ConnectionName, RotationName } from "@coffer/domain/base/Names"
+import { Access } from "@coffer/server/access/Access"
+import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
+import { unfenced } from "@coffer/server/database/jobs/Lease"
+import { Connections } from "@coffer/server/secrets/connections/Connections"
+import { rotationsRepo } from "@coffer/server/secrets/rotations/Repo"
+import { type ChangedRotation, type NewRotation, Rotations } from "@coffer/server/secrets/rotations/Rotations"
+import { makeTurns } from "@coffer/server/secrets/rotations/RotationTurns"
+import { Changes } from "@coffer/server/secrets/services/Changes"
+import { Versions } from "@coffer/server/secrets/stored/Versions"
+import { assert } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { type RenewedDatabase, renewedDatabase, renewerPassword } from "../support/postgres/RenewedDatabase.js"
+import {
+  asUser,
+  envPath,
+  key,
+  onDatabase,
+  organization,
+  readSecret,
+  setSecret,
+  transaction
+} from "../support/Services.js"
+
+const toLoopback = Layer.succeed(
+  NetworkAccess,
+  NetworkAccess.of({ resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]), certificates: null })
+)
+
+/** Runs a test on a database of its own, with the services of rotations. */
+export const withRotations = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.scoped(
+    test.pipe(
+      Effect.provide(
+        Layer.mergeAll(Connections.Default, Rotations.Default, Changes.Default, Versions.Default, unfenced).pipe(
+          Layer.provideMerge(toLoopback)
+        )
+      ),
+      onDatabase({ SERVICE_RENEWAL_NETWORKS: "127.0.0.0/8" })
+    )
+  )
+
+export const rotation = RotationName.make("shop-app")
+
+export const terms = (database: RenewedDatabase): NewRotation => ({
+  name: rotation,
+  connection: ConnectionName.make("shop-db"),
+  users: ["app_a", "app_b"],
+  writes: { DATABASE_URL: `postgres://{user}:{password}@localhost:${database.port}/postgres` }
+})
+
+const as = <
+  A extends "connection.create" | "rotation.create" | "rotation.update" | "rotation.delete" | "rotation.list"
+>(
+  action: A
+) => Effect.flatMap(Access, (access) => access.right(envPath(), action)).pipe(asUser("ada@example.com"))
+
+export const create = (request: NewRotation) =>
+  Effect.flatMap(Effect.all([Rotations, as("rotation.create")]), ([rotations, place]) =>
+    transaction(rotations.create(place, request))
+  )
+
+export const change = (request: ChangedRotation) =>
+  Effect.flatMap(Effect.all([Rotations, as("rotation.update")]), ([rotations, place]) =>
+    transaction(rotations.update(place, rotation, request))
+  )
+
+export const remove = Effect.flatMap(Effect.all([Rotations, as("rotation.delete")]), ([rotations, place]) =>
+  transaction(rotations.remove(place, rotation))
+)
+
+export const show = Effect.flatMap(Effect.all([Rotations, as("rotation.list")]), ([rotations, place]) =>
+  rotations.get(place, rotation)
+)
+
+export const runNow = Effect.gen(function* () {
+  const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(), "rotation.run")).pipe(
+    asUser("ada@example.com")
+  )
+  return yield* transaction((yield* Rotations).run(place, rotation))
+})
+
+/** A database, and an environment with a connection to it whose `DATABASE_URL` names the first user. */
+export const world = Effect.gen(function* () {
+  const database = yield* renewedDatabase
+  const ada = yield* organization()
+  yield* setSecret(ada, "RENEWER", renewerPassword)
+  yield* setSecret(ada, "DATABASE_URL", `postgres://app_a:first-a@localhost:${database.port}/postgres`)
+  const place = yield* as("connection.create")
+  yield* transaction(
+    (yield* Connections).create(place, {
+      ...{ name: ConnectionName.make("shop-db"), host: "localhost", port: database.port, ca: database.ca },
+      ...{ database: "postgres", user: "renewer", password_key: key("RENEWER") }
+    })
+  )
+  return { ada, database }
+})
+
+/** The id of the rotation, for the job. */
+export const rotationId = Effect.gen(function* () {
+  const repo = yield* rotationsRepo
+  const place = yield* as("rotation.list")
+  const row = yield* repo.find({ envId: place.env.id, name: rotation })
+  if (row === undefined) return yield* Effect.dieMessage("the rotation does not exist")
+  return row.id
+})
+
+export const turns = makeTurns
+
+/** The value of a secret. */
+export const valueOf = (ada: Actor, name = "DATABASE_URL") => Effect.map(readSecret(ada, name), ({ value }) => value)
+
+/** The user whom the stored secret names, who must be able to log in. */
+export const loggingIn = (ada: Actor, database: RenewedDatabase) =>
+  Effect.gen(function* () {
+    const url = new URL(yield* valueOf(ada))
+    const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+    assert.isTrue(yield* Effect.promise(() => database.admits(user, password)), `${user} logs in`)
+    return { user, password }
+  })
