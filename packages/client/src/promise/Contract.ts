@@ -2611,6 +2611,7 @@ export type ResourceType =
   | "webhook"
   | "use_rule"
   | "connection"
+  | "target"
   | "rotation"
   | "approval"
   | "protection"
