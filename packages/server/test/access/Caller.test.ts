@@ -19,6 +19,7 @@ const project = { id: ProjectId.make(id), name: ProjectName.make("webshop") }
 const delegation: Delegated = {
   id: DelegationId.make(id),
   name: "ci",
+  isConnected: false,
   org,
   places: [{ project, env: { id: EnvId.make(id), name: EnvName.make("prod") } }],
   permission: "read",

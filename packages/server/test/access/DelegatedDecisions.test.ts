@@ -25,6 +25,7 @@ const at = (project: string, env: string): DelegatedPlace => ({
 const delegated = (changes: Partial<Delegated> = {}): Delegated => ({
   id: DelegationId.make(id),
   name: "ci",
+  isConnected: false,
   org: { id: OrgId.make(id), name: OrgName.make("acme") },
   places: [at("webshop", "prod")],
   permission: "write",

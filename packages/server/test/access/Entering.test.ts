@@ -56,7 +56,7 @@ const scene = Effect.gen(function* () {
 const delegated = (actor: UserActor, { env, org, project }: Place<"secret.list">): UserActor => {
   const delegation: Delegated = {
     ...{ id: DelegationId.make(uuid()), name: "agent", org, places: [{ project, env }] },
-    ...{ permission: "write", reveal: true, keys: null, ofSuperadmin: false },
+    ...{ permission: "write", reveal: true, keys: null, ofSuperadmin: false, isConnected: false },
     ...{ createdAt: "2026-01-01T00:00:00.000Z", expiresAt: "2999-01-01T00:00:00.000Z" }
   }
   return { ...actor, delegation }

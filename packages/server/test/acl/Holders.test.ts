@@ -252,6 +252,7 @@ const build = (world: World) =>
               reveal: true,
               keys: each.keys === null ? null : new Set(each.keys.map((text) => SecretKey.make(text))),
               ofSuperadmin: one.superadmin,
+              isConnected: false,
               createdAt: stamp,
               expiresAt: stamp
             }

@@ -426,7 +426,18 @@ const ownUseRule = async (cell: Cell): Promise<Own> => {
   return { key: key ?? "", use_rule_id: id }
 }
 
+/** An environment has at most 20 of each, and eight cells are walked at once: removes all but the ten newest. */
+const makeRoom = async (...kinds: ReadonlyArray<"connections" | "rotations" | "targets">): Promise<Own> => {
+  for (const kind of kinds) {
+    const { data } = await service.do(ada, "GET", `${prod}/${kind}`)
+    const newestFirst = [...data].sort((one, other) => (one.created_at < other.created_at ? 1 : -1))
+    for (const { name } of newestFirst.slice(10)) await service.status(ada, "DELETE", `${prod}/${kind}/${name}`)
+  }
+  return {}
+}
+
 const ownConnection = async ({ fresh }: Cell): Promise<Own> => {
+  await makeRoom("rotations", "connections")
   const connection_name = `own-${fresh.toLowerCase().replaceAll("_", "-")}`
   await service.do(ada, "POST", `${prod}/connections`, { ...connectionBody, name: connection_name })
   return { connection_name }
@@ -434,6 +445,7 @@ const ownConnection = async ({ fresh }: Cell): Promise<Own> => {
 
 const ownTarget = async (cell: Cell): Promise<Own> => {
   const { key } = await ownKey(cell)
+  await makeRoom("targets")
   const { name } = await service.do(
     ada,
     "POST",
@@ -678,11 +690,13 @@ const table: Readonly<Record<string, Row>> = {
   [`PATCH ${secret}/use-rules/:use_rule_id`]: row(200, deciders, "use_rule.update", ownUseRule),
   [`DELETE ${secret}/use-rules/:use_rule_id`]: row(204, deciders, "use_rule.delete", ownUseRule),
   [`GET ${env}/connections`]: row(200, adminsInProject, "connection.list"),
-  [`POST ${env}/connections`]: row(201, adminsInProject, "connection.create"),
+  [`POST ${env}/connections`]: row(201, adminsInProject, "connection.create", () =>
+    makeRoom("rotations", "connections")
+  ),
   [`DELETE ${env}/connections/:connection_name`]: row(204, adminsInProject, "connection.delete", ownConnection),
   [`POST ${env}/connections/:connection_name/test`]: row(200, adminsInProject, "connection.test", ownConnection),
   [`GET ${env}/targets`]: row(200, deciders, "target.list"),
-  [`POST ${env}/targets`]: row(201, deciders, "target.create", ownKey),
+  [`POST ${env}/targets`]: row(201, deciders, "target.create", (cell) => makeRoom("targets").then(() => ownKey(cell))),
   [`GET ${env}/targets/:target_name`]: row(200, deciders, "target.list", ownTarget),
   [`DELETE ${env}/targets/:target_name`]: row(204, deciders, "target.delete", ownTarget),
   // Its platform has no address: see the tests of delivery.

@@ -180,7 +180,10 @@ describe("the headers of requests", () => {
         read.add(name || other)
     }
     const serverPlace = new Set(endpoints.flatMap(headersOf))
-    const ofResponses = ["vary", "cache-control", "etag", "location", "content-security-policy", "retry-after", "date"]
+    const ofResponses = [
+      ...["vary", "cache-control", "etag", "location", "content-security-policy", "retry-after", "date"],
+      "www-authenticate"
+    ]
     const unknown = [...read]
       .filter((name) => !ofResponses.includes(name) && !name.startsWith("x-vault-"))
       .filter((name) => !serverPlace.has(name) && undeclared[name] === undefined)

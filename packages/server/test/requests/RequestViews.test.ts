@@ -129,6 +129,7 @@ describe("a vote", () => {
     reveal: true,
     keys: null,
     ofSuperadmin: false,
+    isConnected: false,
     createdAt: "",
     expiresAt: ""
   } as const

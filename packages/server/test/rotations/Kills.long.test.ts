@@ -1,4 +1,4 @@
-import { kinds } from "@coffer/server/secrets/connections/Targets"
+import { kinds } from "@coffer/server/secrets/connections/DatabaseAddresses"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { failing } from "../support/Services.js"

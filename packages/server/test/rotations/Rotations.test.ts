@@ -1,4 +1,4 @@
-import { kinds } from "@coffer/server/secrets/connections/Targets"
+import { kinds } from "@coffer/server/secrets/connections/DatabaseAddresses"
 import { scramVerifier } from "@coffer/server/secrets/connections/Postgres"
 import { backoffMillis, mostFailures } from "@coffer/server/secrets/rotations/RotationTurns"
 import { assert, describe, it } from "@effect/vitest"

@@ -268,9 +268,14 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
     const waiting = (yield* all<{ readonly id: string }>(
       "SELECT id FROM requests WHERE kind = 'change' AND state = 'pending'"
     )).map(({ id }) => `request/${id}`)
-    const others = [...wrapped.keys()].filter((name) => !signing.includes(name))
+    const drawn = [...wrapped.keys()].filter((name) => name.startsWith("rotation/"))
+    const draws = (yield* all<{ readonly id: string; readonly draw: number }>("SELECT id, draw FROM rotations")).map(
+      ({ draw, id }) => `rotation/${id}/${draw}`
+    )
+    assert.includeMembers(draws, drawn)
+    const others = [...wrapped.keys()].filter((name) => !signing.includes(name) && !drawn.includes(name))
     assert.sameMembers(others, ["audit", "check", ...waiting])
-    for (const name of [...signing, ...waiting]) yield* unwrapBytes(keyring, name, wrapped.get(name)!)
+    for (const name of [...signing, ...drawn, ...waiting]) yield* unwrapBytes(keyring, name, wrapped.get(name)!)
     const webhooks = yield* all<{ readonly id: string; readonly key_number: number }>(
       "SELECT id, key_number FROM webhooks WHERE removed_at IS NULL"
     )

@@ -18,7 +18,7 @@ import { Versions } from "../stored/Versions.js"
 import { ConnectionFailed } from "./Kind.js"
 import { makePasswords } from "./Passwords.js"
 import { type ConnectionRow, connectionsRepo, rotationsOf } from "./Repo.js"
-import { kinds, makeTargets } from "./Targets.js"
+import { kinds, makeTargets } from "./DatabaseAddresses.js"
 
 export const connectionLimit = recordLimit(20, (max) => `an environment has at most ${max} connections`)
 

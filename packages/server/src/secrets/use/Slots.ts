@@ -62,7 +62,7 @@ export const makeStreamSlots = Effect.sync(() => {
         isMine ? giveBack(account) : Effect.void
       )
       if (!isTaken) return yield* ownFullOf(maxStreamsOfAccount)
-      yield* Effect.timeoutFail(slots.scoped, { duration: patience, onTimeout: () => streamsFull })
+      yield* Effect.asVoid(Effect.timeoutFail(slots.scoped, { duration: patience, onTimeout: () => streamsFull }))
     })
 })
 
