@@ -2641,7 +2641,7 @@ export type Rotation = Readonly<{
   name: string
   connection: string
   users: ReadonlyArray<string>
-  writes: Readonly<{}>
+  writes: Readonly<Record<string, string>>
   every: string
   window: RotationWindow | null
   length: number

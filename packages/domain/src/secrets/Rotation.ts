@@ -43,6 +43,10 @@ const Writes = Schema.Record({ key: SecretKey, value: Template })
     jsonSchema: { type: "object", additionalProperties: { type: "string" }, minProperties: 1, maxProperties: maxWrites }
   })
 
+const StoredWrites = Schema.Record({ key: Schema.String, value: Schema.String }).annotations({
+  jsonSchema: { type: "object", additionalProperties: { type: "string" } }
+})
+
 const Time = Schema.String.pipe(
   Schema.pattern(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/, withMessage("must be a time of the day such as 22:30"))
 )
@@ -121,7 +125,7 @@ export const Rotation = Schema.Struct({
   name: field(RotationName, texts.name, examples.name),
   connection: field(ConnectionName, texts.connection, examples.connection),
   users: field(Schema.Array(Schema.String), texts.users, examples.users),
-  writes: field(Schema.Record({ key: Schema.String, value: Schema.String }), texts.writes, examples.writes),
+  writes: field(StoredWrites, texts.writes, examples.writes),
   every: field(Schema.String, texts.every, rotationDefaults.every),
   window: field(Schema.NullOr(RotationWindow), `${texts.window}; null: at any time`, null),
   length: field(Length, texts.length, rotationDefaults.length),

@@ -2,6 +2,7 @@
 export const empty: Readonly<Record<string, string>> = {
   audit_archives: "the filling archives no entries",
   connections: "no release had them",
+  consents: "no release had them",
   rotations: "no release had them",
   audit_starts: "no entries left for an archive",
   delegation_environments: "a further environment of a delegation is optional",

@@ -8,6 +8,7 @@ const page = "says how a page was cut: the program asks for what follows"
 
 /** Fields of responses that the command line neither reads nor prints as JSON. */
 export const notInClient: Reasons = {
+  "a program asks for consent by a browser, and the console's page shows and answers it": ["directory/Consent: *"],
   [page]: [
     "base/Pagination: pagination.has_next",
     "base/Pagination: pagination.limit",
@@ -65,6 +66,7 @@ export const notInClient: Reasons = {
 
 /** Fields of bodies that the command line does not send. */
 export const notSentByClient: Reasons = {
+  "the proxy for an agent's own tools asks for streams": ["secrets/UseRequest: UseRequest.stream"],
   "there is one kind": ["secrets/Connection: newConnection.kind"],
   "is for a browser, which proves a passkey": [
     "api/PasskeysApi: *",
