@@ -365,6 +365,12 @@ describe("RFC 9700", () => {
     assert.strictEqual((await exchange(code, clientId)).status, 200)
   })
 
+  it("takes a code without its address, as programs of OAuth 2.1 bring it", async () => {
+    const { clientId, code } = await agreed(await scene())
+    const brought = { grant_type: "authorization_code", code, client_id: clientId, code_verifier: verifier }
+    assert.strictEqual((await posted("/oauth/token", brought)).status, 200)
+  })
+
   it("4.5, replay of a code: the second time ends the token, on any server", async () => {
     const made = await scene()
     const { clientId, code } = await agreed(made)

@@ -47,7 +47,8 @@ export interface ConsentTerms extends AskedScope {
 export interface BroughtCode {
   readonly code: string
   readonly clientId: string
-  readonly redirectUri: string
+  /** OAuth 2.0 asks for it, and 2.1 does not: the code is bound to the challenge (draft 13, section 10.2). */
+  readonly redirectUri: string | undefined
   readonly verifier: Redacted.Redacted
 }
 
@@ -173,7 +174,7 @@ export class Consents extends Effect.Service<Consents>()("@coffer/server/Consent
           }
           const fits =
             row.client_hash === hashToken(brought.clientId) &&
-            row.redirect_uri === brought.redirectUri &&
+            row.redirect_uri === (brought.redirectUri ?? row.redirect_uri) &&
             fitsChallenge(brought.verifier, row.challenge)
           if (!fits || (yield* repo.use({ id: row.delegation_id })).length === 0) return null
           const token = yield* mintToken("delegation")

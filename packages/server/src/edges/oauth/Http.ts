@@ -118,8 +118,8 @@ export const OauthLive = HttpApiBuilder.Router.use((router) =>
       if (form.get("grant_type") !== "authorization_code") {
         return refused("unsupported_grant_type", "grant_type: must be authorization_code; a token is not renewed")
       }
-      if (code === undefined || clientId === undefined || redirectUri === undefined || Option.isNone(verifier)) {
-        return refused("invalid_request", "code, client_id, redirect_uri and code_verifier are required")
+      if (code === undefined || clientId === undefined || Option.isNone(verifier)) {
+        return refused("invalid_request", "code, client_id and code_verifier are required")
       }
       if (!isResource(own, form.get("resource") ?? resourceOf(own))) {
         return refused("invalid_target", "resource: must be the address of this server's /mcp")
