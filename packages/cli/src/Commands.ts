@@ -95,9 +95,8 @@ export const tree: Tree = treeOf({
           delegateRevoke,
           delegateStore
         ),
-        row("Use unseen; push to platforms", useCommand, pushCommand, targetCommand),
-        row("Credentials that renew themselves", rotationCommand, connectionCommand),
-        row("Events, credentials for tools", webhookCommand, helperCommand)
+        row("Use unseen; push; renew", useCommand, pushCommand, targetCommand, rotationCommand),
+        row("Databases, events, other tools", connectionCommand, webhookCommand, helperCommand)
       ]
     },
     {

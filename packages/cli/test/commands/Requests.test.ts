@@ -8,7 +8,7 @@ import { runInProcess, type TerminalOptions } from "../support/InProcess.js"
 import type { TestHome } from "../support/Programs.js"
 import { workplace } from "../support/Workplace.js"
 
-const place = workplace()
+const place = workplace("ada@example.com", () => ({ SERVICE_RENEWAL_NETWORKS: "127.0.0.0/8" }))
 const at = { SERVICE_ORG: "acme", SERVICE_PROJECT: "webshop", SERVICE_ENV: "prod" }
 
 const people: Record<string, TestHome> = {}
@@ -179,6 +179,10 @@ describe("a protected environment", () => {
   )
 })
 
+const login = "--host 127.0.0.1 --database shop --user renewer --password-key API_KEY"
+const written = "--connection shop-db --user app_a --write DB_URL=postgres://{user}:{password}@127.0.0.1/shop"
+const bao = "--kind vault --place url=https://bao.test --place mount=secret --place path=a --credential API_KEY"
+
 /** Each command that changes an environment, as it is asked for at a protected one. */
 const changes: ReadonlyArray<readonly [command: string, line: string]> = [
   ["set", "set API_KEY=x"],
@@ -212,7 +216,16 @@ const changes: ReadonlyArray<readonly [command: string, line: string]> = [
   ["org delete", "org delete --org small --yes"],
   ["use allow", "use allow API_KEY --host a.test --path /v1 --account ci --as-query key"],
   ["use edit", "use edit API_KEY RULE --per-day 5"],
-  ["use revoke", "use revoke API_KEY RULE --yes"]
+  ["use revoke", "use revoke API_KEY RULE --yes"],
+  ["target create", `target create second ${bao}`],
+  ["target delete", "target delete bao --yes"],
+  ["connection create", `connection create second ${login}`],
+  ["connection delete", "connection delete unused --yes"],
+  ["rotation create", `rotation create second ${written}`],
+  ["rotation edit", "rotation edit shop-app --every 14d"],
+  ["rotation pause", "rotation pause shop-app"],
+  ["rotation resume", "rotation resume paused"],
+  ["rotation delete", "rotation delete shop-app --yes"]
 ]
 
 describe("every command that changes an environment", () => {
@@ -246,6 +259,12 @@ describe("every command that changes an environment", () => {
         "secret set GONE 1",
         "secret delete GONE --yes",
         "secret set FROM_DEV 1 --env dev",
+        `target create bao ${bao}`,
+        `connection create shop-db ${login}`,
+        `connection create unused ${login}`,
+        `rotation create shop-app ${written}`,
+        `rotation create paused ${written.replace("DB_URL", "OTHER_URL")}`,
+        "rotation pause paused",
         "env create gone",
         "env protect gone --may-break-glass ada@example.com",
         "env delete gone --yes --break-glass once",
@@ -283,6 +302,8 @@ describe("every command that changes an environment", () => {
         const request = printed.requests?.[0] ?? printed
         assert.deepInclude(request, { kind: "change", state: "pending", reason: "why" }, command)
         assert.include(stderr, `coffer request show ${request.id}`)
+        // At most 20 of a person may wait in an environment.
+        if (/^(?:secret|use|target|connection) /.test(command)) yield* must(`request withdraw ${request.id}`)
       }
       // A dry run shows what would be changed, as ever.
       assert.strictEqual((yield* run(`secret import ${file} --dry-run`, env)).code, 0)

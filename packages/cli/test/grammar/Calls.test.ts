@@ -11,6 +11,8 @@ const forMachines = "is for probes, programs and readers: coffer doctor and coff
 /** The calls of the contract that no command makes through its client, and why. */
 const withoutCommand: Readonly<Record<string, string>> = {
   "auth.federate": byFields,
+  "consents.review": "a program asks for consent on a page of the console",
+  "consents.create": "a person consents on a page of the console",
   "passkeys.options": inBrowser,
   "passkeys.create": inBrowser,
   "passkeys.challenge": inBrowser,

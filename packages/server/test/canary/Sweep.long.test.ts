@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import Sqlite from "better-sqlite3"
 import { afterAll, assert, describe, it } from "vitest"
-import { askOf, endpoints } from "../authorization/Contract.js"
+import { askOf, connectionBody, endpoints } from "../authorization/Contract.js"
 import { keysBelow, readObject } from "../backups/Endpoint.js"
 import { cleanUp, masterKey } from "../support/Program.js"
 import { badRequests } from "./Bad.js"
@@ -17,6 +17,8 @@ const secrets = "/api/orgs/:org_name/projects/:project_name/envs/:env_name/secre
 
 /** Sound calls that need another one before them, or end what others need, come in this order behind the rest. */
 const later = [
+  "PATCH /api/orgs/:org_name/projects/:project_name/envs/:env_name/rotations/:rotation_name",
+  "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/rotations/:rotation_name",
   "DELETE /api/orgs/:org_name/exports/:export_id",
   "DELETE /api/imports/:import_id",
   "POST /api/auth/passkeys",
@@ -52,7 +54,8 @@ const later = [
 ]
 
 /** These need an other side, or a request that waits: their own tests look for values in all that comes of them. */
-const hasOtherSide = (path: string): boolean => /\/(use|approve|refuse|protection)$|\/requests(\/|$)/.test(path)
+const hasOtherSide = (path: string): boolean =>
+  /\/(use|approve|refuse|protection)$|\/requests(\/|$)|\/targets\/:target_name\/(plan|push)$/.test(path)
 
 const inOrder = [...endpoints].sort((a, b) => later.indexOf(a.call) - later.indexOf(b.call))
 
@@ -86,6 +89,21 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
         continue
       case "POST /api/auth/federate":
         await world.signIn(root)
+        done.push(endpoint.call)
+        continue
+      case "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/connections/:connection_name": {
+        // The one of the world has a rotation.
+        const { env_name, org_name, project_name } = world.place
+        const at = `/api/orgs/${org_name}/projects/${project_name}/envs/${env_name}/connections`
+        await world.program.call("POST", at, { token, body: { ...connectionBody, name: "spare" } })
+        const removed = await world.program.call("DELETE", `${at}/spare`, { token })
+        assert.strictEqual(removed.status, 204, removed.text)
+        done.push(endpoint.call)
+        continue
+      }
+      case "POST /api/auth/consents":
+      case "POST /api/auth/consents/review":
+        await world.consent(endpoint.path, token)
         done.push(endpoint.call)
         continue
       case "GET /api/orgs/:org_name/projects/:project_name/previews": {

@@ -7,7 +7,9 @@ import {
   type Endpoint,
   federationBody,
   type Place,
+  queryOf,
   requestOf,
+  termsOf,
   connectionBody,
   targetBody,
   rotationBody,
@@ -132,6 +134,18 @@ export class World {
     this.tokens.push(token)
     this.#keep(answer)
     return answer
+  }
+
+  /** Reviews or grants what a program asks for that has just registered. Its code is looked for as tokens are. */
+  async consent(path: string, token: string): Promise<void> {
+    const callback = "http://127.0.0.1:33418/callback"
+    const registered = await this.program.call("POST", "/oauth/register", { body: { redirect_uris: [callback] } })
+    const request = queryOf(origin, registered.body.client_id, callback)
+    const body = path.endsWith("/review") ? { request } : { ...termsOf(this.place), request }
+    const answer = await this.program.call("POST", path, { token, body })
+    assert.isBelow(answer.status, 300, `POST ${path}: ${answer.text}`)
+    const code = new URL(answer.body.continue_to ?? origin).searchParams.get("code")
+    if (code !== null) this.tokens.push(code)
   }
 
   #passkeys(token: string) {

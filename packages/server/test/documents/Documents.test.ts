@@ -104,7 +104,7 @@ describe("what the server hands out about itself", () => {
       const text = await answer.text()
       assert.match(text, /^# \S/, link)
       // All calls in one, and all records, which a reader of calls searches.
-      const most = link === "/docs/api.md" ? Infinity : link === "/docs/api-records.md" ? 200_000 : 100_000
+      const most = link === "/docs/api.md" ? Infinity : link === "/docs/api-records.md" ? 250_000 : 100_000
       assert.isBelow(text.length, most, link)
       for (const [, to = ""] of text.matchAll(/\]\((\/docs\/[a-z/-]+\.md)/g)) {
         assert.strictEqual((await get(to, "HEAD")).status, 200, `${link}: ${to}`)

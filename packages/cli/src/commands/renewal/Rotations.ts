@@ -106,7 +106,7 @@ const windowForm: Codec<NonNullable<Rotation["window"]>> = {
 const create = atEnv("create", {
   description: "Renew credentials in a database on a schedule; the first turn is after the given time",
   examples: [
-    "coffer rotation create shop-app --env prod --connection shop-db --user app_a --user app_b --write 'DATABASE_URL=postgres://{user}:{password}@db.internal.example.com/shop' --every 30d"
+    "coffer rotation create shop-app --env prod --connection shop-db --user app_a --user app_b --write 'DB_URL=postgres://{user}:{password}@db/app' --every 30d"
   ],
   options: {
     name,
