@@ -215,11 +215,11 @@ describe("backups in a directory", () => {
   )
 
   const disk = mkdtempSync(join(tmpdir(), "coffer-disk-"))
-  const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", disk]).status === 0
+  const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=700", "tmpfs", disk]).status === 0
   it.live.runIf(isMounted)("say that the disk is full, leave nothing on it, and go on when there is room", () =>
     Effect.gen(function* () {
       const filler = join(disk, "filler")
-      writeFileSync(filler, Buffer.alloc(1024 * 1024 - 65_536))
+      writeFileSync(filler, Buffer.alloc(2 * 1024 * 1024 - 65_536))
       const error = yield* Effect.flip(createBackup)
       assert.strictEqual(
         error.message,

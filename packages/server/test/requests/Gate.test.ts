@@ -7,11 +7,17 @@ import { endpoints } from "../authorization/Contract.js"
 
 const source = fileURLToPath(new URL("../../src", import.meta.url))
 
+const env = "/api/orgs/:org_name/projects/:project_name/envs/:env_name"
+
 /** Calls below an environment that change nothing in it: each with its reason. */
 const harmless: Readonly<Record<string, string>> = {
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/use": "sends a request, and changes no secret",
   "PUT /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection":
-    "is refused by its own comparison when it weakens: see Changes.test.ts"
+    "is refused by its own comparison when it weakens: see Changes.test.ts",
+  [`POST ${env}/targets/:target_name/plan`]: "compares, and changes no secret",
+  [`POST ${env}/targets/:target_name/push`]: "sends what the target says, which passed the gate",
+  [`POST ${env}/connections/:connection_name/test`]: "logs in, and changes nothing",
+  [`POST ${env}/rotations/:rotation_name/run`]: "does now what the rotation says, which passed the gate"
 }
 
 /** Calls elsewhere that change something, by the end of their reason: none of them changes what is in an environment that exists. */
@@ -82,10 +88,12 @@ describe("the gate of protected environments", () => {
     )
   })
 
-  it("is gone round by nothing but delegations, which change nothing, and the seed of a development server", () => {
+  it("is gone round by nothing but delegations and consents, which change nothing, and the seed of a development server", () => {
     const sources = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"))
     const users = sources.filter((file) => /\baccess\.right\(/.test(readFileSync(join(source, file), "utf8")))
-    assert.deepStrictEqual(users.sort(), ["directory/delegations/Http.ts", "operations/dev/Seeding.ts"])
+    assert.deepStrictEqual(users.sort(), [
+      ...["directory/consents/Http.ts", "directory/delegations/Http.ts", "operations/dev/Seeding.ts"]
+    ])
   })
 
   it("knows no exception for a call that no longer exists", () => {

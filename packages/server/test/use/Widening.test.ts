@@ -157,6 +157,9 @@ const moves: Readonly<Record<string, Effect.Effect<void, unknown, Needed>>> = {
 
 const project = "/api/orgs/:org_name/projects"
 const rules = `${project}/:project_name/envs/:env_name/secrets/:key/use-rules`
+const [targets, connections, rotations] = ["targets", "connections", "rotations"].map(
+  (kind) => `${project}/:project_name/envs/:env_name/${kind}`
+)
 
 /** Changes below projects that put no value into a secret. A new call is in this list, or declares its `ValueFlow`. */
 const without = [
@@ -174,6 +177,18 @@ const without = [
   `PATCH ${rules}/:use_rule_id`,
   `DELETE ${rules}/:use_rule_id`,
   `POST ${project}/:project_name/envs/:env_name/use`,
+  `POST ${targets}`,
+  `DELETE ${targets}/:target_name`,
+  `POST ${targets}/:target_name/plan`,
+  `POST ${targets}/:target_name/push`,
+  `POST ${connections}`,
+  `DELETE ${connections}/:connection_name`,
+  `POST ${connections}/:connection_name/test`,
+  // The values that a rotation writes are new: none moves.
+  `POST ${rotations}`,
+  `PATCH ${rotations}/:rotation_name`,
+  `DELETE ${rotations}/:rotation_name`,
+  `POST ${rotations}/:rotation_name/run`,
   // Values come back with the rules that they had.
   `POST ${project}/:project_name/trash/:removed_id/restore`,
   `POST ${project}/:project_name/trash/:removed_id/erase`
