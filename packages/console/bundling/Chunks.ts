@@ -24,14 +24,17 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
   ["uses", `${api("UseRules")}|/pages/secret/UseRules\\.`],
   ["forms", "/pages/secret/(?:DeclareForm|Placement|UseForm)\\."],
   ["events", api("Audit|Webhooks")],
-  ["machines", api("Backups|Consents|Delegations|Federations|Groups|Passkeys|ServiceAccounts|System|Users")],
+  ["machines", api("Backups|Delegations|Federations|Groups|Passkeys|ServiceAccounts|System|Users")],
   ["home", pages("organizations|projects")],
   ["wizard", "/pages/accounts/(?:Federation|Keyless|Kinds|Pod|Program|Recipe|TryToken|Wizard)"],
   ["invite", "/pages/members/Invit"],
   ["wizard", "/domain/dist/guides/|/console/package\\.json$"],
   ["people", `${pages("groups|members/(?!Invit)|org-settings|rules")}|/domain/dist/access/Invitations\\.js$`],
   ["accounts", pages("accounts|webhooks")],
-  ["operator", pages("account/(?!NewDelegation|DelegationTerms)|backups|server|users")],
+  [
+    "operator",
+    `${api("Consents")}|${pages("account/(?!NewDelegation|DelegationTerms)|authorize|backups|server|users")}`
+  ],
   ["changes", pages("history|promote")]
 ]
 

@@ -31,7 +31,7 @@ export interface ClientOptions {
 }
 
 /** The groups that the console never calls. Its build leaves them out. */
-type ProgramGroup = "exports" | "imports" | "use"
+type ProgramGroup = "connections" | "exports" | "imports" | "rotations" | "targets" | "use"
 
 /** The clients of all groups that the console calls. */
 export const consoleClients = (options: ClientOptions): Omit<GroupClients, ProgramGroup> => ({
@@ -115,16 +115,6 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
       HttpApiClient.group(AnyApi.add(OverviewApi), { ...options, group: "overview" })
     )
   ),
-  connections: once(() =>
-    import("@coffer/domain/api/ConnectionsApi").then(({ ConnectionsApi }) =>
-      HttpApiClient.group(AnyApi.add(ConnectionsApi), { ...options, group: "connections" })
-    )
-  ),
-  rotations: once(() =>
-    import("@coffer/domain/api/RotationsApi").then(({ RotationsApi }) =>
-      HttpApiClient.group(AnyApi.add(RotationsApi), { ...options, group: "rotations" })
-    )
-  ),
   acl: once(() =>
     import("@coffer/domain/api/AclApi").then(({ AclApi }) =>
       HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })
@@ -143,11 +133,6 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
   federations: once(() =>
     import("@coffer/domain/api/FederationsApi").then(({ FederationsApi }) =>
       HttpApiClient.group(AnyApi.add(FederationsApi), { ...options, group: "federations" })
-    )
-  ),
-  targets: once(() =>
-    import("@coffer/domain/api/TargetsApi").then(({ TargetsApi }) =>
-      HttpApiClient.group(AnyApi.add(TargetsApi), { ...options, group: "targets" })
     )
   ),
   useRules: once(() =>
@@ -204,6 +189,21 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
 
 export const groupClients = (options: ClientOptions): GroupClients => ({
   ...consoleClients(options),
+  connections: once(() =>
+    import("@coffer/domain/api/ConnectionsApi").then(({ ConnectionsApi }) =>
+      HttpApiClient.group(AnyApi.add(ConnectionsApi), { ...options, group: "connections" })
+    )
+  ),
+  rotations: once(() =>
+    import("@coffer/domain/api/RotationsApi").then(({ RotationsApi }) =>
+      HttpApiClient.group(AnyApi.add(RotationsApi), { ...options, group: "rotations" })
+    )
+  ),
+  targets: once(() =>
+    import("@coffer/domain/api/TargetsApi").then(({ TargetsApi }) =>
+      HttpApiClient.group(AnyApi.add(TargetsApi), { ...options, group: "targets" })
+    )
+  ),
   exports: once(() =>
     import("@coffer/domain/api/ExportsApi").then(({ ExportsApi }) =>
       HttpApiClient.group(AnyApi.add(ExportsApi), { ...options, group: "exports" })

@@ -29,6 +29,11 @@ const renamed = (kind: string, facts: Facts): string =>
     ? `renamed the ${kind} ${facts.text("before")} to ${facts.text("name")}`
     : `changed the ${kind} ${facts.text("name")}`
 
+const named =
+  (did: string) =>
+  (facts: Facts): string =>
+    `${did} ${facts.text("name")}`
+
 /** The words for each action, after the name of the actor. The compiler asks for those of each new action. */
 const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "auth.login": () => "asked for a login code",
@@ -116,19 +121,19 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
       ? `got no response to the request with ${facts.secret()}: ${facts.text("failed")}`
       : `got the status ${facts.text("status")} to the request with ${facts.secret()}`,
   "secret.push": (facts) => `pushed ${facts.secrets()} to ${facts.text("name", "a target")}`,
-  "target.create": (facts) => `added the target ${facts.text("name")}`,
-  "target.delete": (facts) => `deleted the target ${facts.text("name")}`,
+  "target.create": named("added the target"),
+  "target.delete": named("deleted the target"),
   "use_rule.create": (facts) => `allowed a use of ${facts.secret()}`,
   "use_rule.update": (facts) => `changed a use rule of ${facts.secret()}`,
   "use_rule.delete": (facts) => `revoked a use of ${facts.secret()}`,
-  "connection.create": (facts) => `let the server log in by connection ${facts.text("name")}`,
-  "connection.delete": (facts) => `removed connection ${facts.text("name")}`,
-  "connection.test": (facts) => `tried connection ${facts.text("name")}`,
-  "rotation.create": (facts) => `let ${facts.text("connection")} be renewed by rotation ${facts.text("name")}`,
-  "rotation.update": (facts) => `changed rotation ${facts.text("name")}`,
-  "rotation.delete": (facts) => `removed rotation ${facts.text("name")}`,
-  "rotation.run": (facts) => `began a turn of rotation ${facts.text("name")}`,
-  "rotation.failed": (facts) => `could not go on with rotation ${facts.text("name")}: ${facts.text("problem")}`,
+  "connection.create": named("added the connection"),
+  "connection.delete": named("deleted the connection"),
+  "connection.test": named("tried the connection"),
+  "rotation.create": named("added the rotation"),
+  "rotation.update": named("changed the rotation"),
+  "rotation.delete": named("deleted the rotation"),
+  "rotation.run": named("ran the rotation"),
+  "rotation.failed": (facts) => `${named("failed at the rotation")(facts)}: ${facts.text("problem")}`,
   "approval.request": (facts) => `asked to use ${facts.secrets()} for ${facts.target()}`,
   "approval.approve": (facts) => `approved a request of ${facts.text("account")}${facts.inPlace()}`,
   "approval.refuse": (facts) => `refused a request of ${facts.text("account")}${facts.inPlace()}`,

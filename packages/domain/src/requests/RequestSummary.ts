@@ -20,13 +20,13 @@ const ofPlaces: Readonly<Record<string, string>> = {
   "trash.restoreProject": "restore the removed project of",
   "trash.eraseEnvironment": "erase for good the removed environment",
   "trash.eraseProject": "erase for good the removed project of",
-  "connections.create": "let the server log in to a database by a connection of",
-  "connections.delete": "remove a connection of",
+  "connections.create": "add a connection to",
+  "connections.delete": "delete a connection of",
   "targets.create": "add a target to",
   "targets.delete": "delete a target of",
-  "rotations.create": "let credentials renew themselves in",
+  "rotations.create": "add a rotation to",
   "rotations.update": "change a rotation of",
-  "rotations.delete": "remove a rotation of",
+  "rotations.delete": "delete a rotation of",
   "protections.set": "change the protection of",
   "protections.remove": "end the protection of"
 }
