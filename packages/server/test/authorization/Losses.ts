@@ -158,12 +158,19 @@ const open = ["login", "verify", "device", "token", "federate"].map((call) => `P
 /** Reads with a body: they change nothing, and need no turn among the changes. */
 const reading = ["POST /api/auth/consents/review", "POST /api/orgs/:org_name/service-accounts/:sa_id/federations/try"]
 
+/** These ask a platform first, which has no address here: see the tests of delivery. */
+const pushing = ["plan", "push"].map(
+  (what) => `POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/targets/:target_name/${what}`
+)
+
 /** This needs an other side, where `OtherSide` lets it go. */
 export const using = endpointOf("POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/use")
 
 /** Those of backups first: each reads the whole database, which grows with every scene. */
 export const changing = endpoints
-  .filter(({ call, method }) => method !== "GET" && ![...open, ...reading].includes(call) && call !== using.call)
+  .filter(
+    ({ call, method }) => method !== "GET" && ![...open, ...reading, ...pushing].includes(call) && call !== using.call
+  )
   .toSorted((a, b) => Number(b.path.includes("backups")) - Number(a.path.includes("backups")))
 
 /** Requests that change something, where the contract's own would not. */

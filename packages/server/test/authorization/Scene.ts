@@ -310,7 +310,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       if (endpoint.requires !== "credential" && endpoint.requires !== "person") return { place, caller }
       if (endpoint.path.includes(":removed_id")) return { place: await removing(place, caller), caller }
       if (endpoint.path.includes("passkeys")) return { place: await registered(place, caller), caller }
-      if (endpoint.path.includes("delegations")) return { place: await delegating(place, caller), caller }
+      if (/delegations|\/consents$/.test(endpoint.path)) return { place: await delegating(place, caller), caller }
       return { place: { ...place, session_id: (await session(caller.id)).id }, caller }
     }
   }

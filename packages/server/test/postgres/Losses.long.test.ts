@@ -106,7 +106,7 @@ const prepare = async (endpoint: Endpoint, kind: Caller["kind"]) => {
 
 /** These have several scopes, or several changes one after another. */
 const inTwoSteps = [
-  ...["delegations", "passkeys", "passkeys/verify"].map((path) => `POST /api/auth/${path}`),
+  ...["consents", "delegations", "passkeys", "passkeys/verify"].map((path) => `POST /api/auth/${path}`),
   // These complete what they find, or write it in steps, before the change that counts.
   "POST /api/imports",
   "POST /api/imports/:import_id/finish",
@@ -136,7 +136,8 @@ const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
     const call = started(second.send(ask))
     await waiting(1, call.ended)
     assert.deepStrictEqual(await heldByWaiting(), { held: 0 }, `${name} holds a scope while it waits for its first`)
-    assert.isFalse(call.ended(), `${kind}, ${name}: the call did not wait for its scope`)
+    if (call.ended())
+      assert.fail(`${kind}, ${name}: the call did not wait for its scope: ${JSON.stringify(await call.result)}`)
     const taken = started(loss.happens(scene))
     await waiting(2, taken.ended)
     const isBehind = !taken.ended()
