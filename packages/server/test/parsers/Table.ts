@@ -77,7 +77,9 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "secrets/references/Fill.ts": { reference: own("a stored reference: 64 KiB") },
   "secrets/references/ReferenceChecks.ts": { reference: caller("loop", "64 KiB a value, 32 references") },
   "secrets/stored/Versions.ts": { reference: own("a stored reference: 64 KiB") },
-  "secrets/delivery/PlatformCalls.ts": { JSON: caller("loop", "2 MiB of a platform that people chose", "any") },
+  "secrets/delivery/PlatformCalls.ts": {
+    JSON: caller("worker", "2 MiB and 25,000 values of a platform that people chose", "32")
+  },
   "secrets/delivery/Targets.ts": { JSON: own("the terms of a target") },
   "secrets/rotations/Rotations.ts": { JSON: own("the terms of a rotation") },
   "secrets/use-rules/Terms.ts": { JSON: own("the terms of a use rule") },

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { sharedBounds } from "../../base/SharedBounds.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { Outbound, type OutboundRequest, type OutboundResponse } from "../../base/outbound/Outbound.js"
+import { parseBody } from "../../http/ParseJson.js"
 import { PlatformFailed } from "./PlatformFailed.js"
 
 /** How long one call of a platform takes at most. */
@@ -28,11 +28,9 @@ export interface Answered {
 /** Calls a platform. Fails for a status that is not taken; the failure has nothing of the response but that. */
 export type Ask = (call: Call) => Effect.Effect<Answered, PlatformFailed>
 
-const parsed = (body: Uint8Array): unknown =>
-  Either.getOrElse(
-    Either.try((): unknown => JSON.parse(Buffer.from(body).toString())),
-    () => undefined
-  )
+/** Parses a response, a large one in the thread for bodies: people choose the platform, and with it the text. */
+const parsed = (body: Uint8Array): Effect.Effect<unknown> =>
+  body.length === 0 ? Effect.succeed(undefined) : Effect.orElseSucceed(parseBody(body), () => undefined)
 
 const headerOf =
   ({ headers }: OutboundResponse) =>
@@ -91,7 +89,7 @@ export const makePlatformCalls = Effect.map(Outbound, (outbound) => {
         })
       }
       if (truncated) return yield* new PlatformFailed({ reason: "its response is too long", isUndone: false })
-      return { status, header, json: parsed(body) }
+      return { status, header, json: yield* parsed(body) }
     })
   return ask
 })
