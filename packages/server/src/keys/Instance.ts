@@ -8,9 +8,8 @@ import { query } from "../database/Query.js"
 import { now } from "../base/Time.js"
 import { uuidV4 } from "../base/Uuid.js"
 import { StartupError } from "../base/StartupError.js"
-import { Keyring, unwrapBytes, wrapBytes } from "./Keyring.js"
 import { checkContent, emptyList } from "./ListEnd.js"
-import { WrappedRow } from "./WrappedRows.js"
+import { wrappedKeys } from "./WrappedKeys.js"
 
 /** The identity of the database, and the key of its audit chains. */
 export class Instance extends Context.Tag("@coffer/server/Instance")<
@@ -28,30 +27,24 @@ const InstanceRow = Schema.Struct({ id: Schema.String, epoch: Schema.String })
 const statements = Effect.map(query, ({ first, write }) => ({
   instance: first(InstanceRow)`SELECT id, epoch FROM instance`,
 
-  wrappedKey: first(WrappedRow)`SELECT format, kek_id, nonce, ciphertext FROM wrapped_keys WHERE name = ${"name"}`,
-
   insertInstance: write`
-    INSERT INTO instance (id, epoch, created_at) VALUES (${"id"}, ${"epoch"}, ${"now"})`,
-
-  insertWrappedKey: write`
-    INSERT INTO wrapped_keys (name, format, kek_id, nonce, ciphertext)
-    VALUES (${"name"}, ${"format"}, ${"kek_id"}, ${"nonce"}, ${"ciphertext"})`
+    INSERT INTO instance (id, epoch, created_at) VALUES (${"id"}, ${"epoch"}, ${"now"})`
 }))
 
-const find = (name: string) =>
+/** Reads a wrapped key. If it does not open, the start fails with `message`. */
+const read = (name: string, message: string) =>
   Effect.gen(function* () {
-    const { wrappedKey } = yield* statements
+    const keys = yield* wrappedKeys
     return (
-      (yield* wrappedKey({ name })) ??
+      (yield* Effect.catchTag(keys.read(name), "DecryptionFailed", () => new StartupError({ message }))) ??
       (yield* new StartupError({ message: `the database has lost its wrapped key "${name}": restore a backup` }))
     )
   })
 
 const create = Effect.gen(function* () {
-  const { insertInstance, insertWrappedKey } = yield* statements
+  const { insertInstance, instance } = yield* statements
   const { lock, transaction } = yield* Database
-  const { instance } = yield* statements
-  const keyring = yield* Keyring
+  const keys = yield* wrappedKeys
   return yield* transaction(
     Effect.gen(function* () {
       yield* lock("instance")
@@ -62,8 +55,7 @@ const create = Effect.gen(function* () {
         ["check", checkContent(emptyList)],
         ["audit", randomBytes(32)]
       ] as const) {
-        const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(keyring, name, bytes)
-        yield* insertWrappedKey({ name, format, kek_id, nonce, ciphertext })
+        yield* keys.keep(name, bytes)
       }
       const row = { id: yield* uuidV4, epoch: randomBytes(8).toString("hex") }
       yield* insertInstance({ ...row, now: yield* now })
@@ -79,25 +71,13 @@ const create = Effect.gen(function* () {
 export const InstanceLive = Layer.effect(
   Instance,
   Effect.gen(function* () {
-    const keyring = yield* Keyring
     const { instance } = yield* statements
     const { epoch, id } = (yield* instance({})) ?? (yield* create)
-    yield* Effect.flatMap(find("check"), (row) => unwrapBytes(keyring, "check", row)).pipe(
-      Effect.catchTag(
-        "DecryptionFailed",
-        () =>
-          new StartupError({
-            message:
-              "SERVICE_MASTER_KEY does not open this database: it was written with another key. Nothing was changed; set the right key, or name another database with SERVICE_DB_PATH or SERVICE_DATABASE_URL"
-          })
-      )
+    yield* read(
+      "check",
+      "SERVICE_MASTER_KEY does not open this database: it was written with another key. Nothing was changed; set the right key, or name another database with SERVICE_DB_PATH or SERVICE_DATABASE_URL"
     )
-    const auditKey = yield* Effect.flatMap(find("audit"), (row) => unwrapBytes(keyring, "audit", row)).pipe(
-      Effect.catchTag(
-        "DecryptionFailed",
-        () => new StartupError({ message: "the database's audit key is damaged: restore a backup" })
-      )
-    )
+    const auditKey = yield* read("audit", "the database's audit key is damaged: restore a backup")
     return { id, epoch, auditKey: createSecretKey(auditKey) }
   })
 )

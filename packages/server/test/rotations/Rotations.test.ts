@@ -1,3 +1,4 @@
+import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
 import { kinds } from "@coffer/server/secrets/connections/DatabaseAddresses"
 import { scramVerifier } from "@coffer/server/secrets/connections/Postgres"
 import { backoffMillis, mostFailures } from "@coffer/server/secrets/rotations/RotationTurns"
@@ -7,8 +8,10 @@ import { entries, outcome, setSecret } from "../support/Services.js"
 import {
   change,
   create,
+  drawnNames,
   loggingIn,
   remove,
+  removeEnvironment,
   rotationId,
   runNow,
   show,
@@ -176,6 +179,26 @@ describe("a rotation", () => {
       yield* turn(id)
       yield* remove
     }).pipe(withRotations)
+  )
+
+  it.effect("loses the password that it has drawn when its environment is erased, and not before", () =>
+    Effect.gen(function* () {
+      const { database } = yield* world
+      yield* create(terms(database))
+      yield* runNow
+      const { step } = yield* turns
+      const id = yield* rotationId
+      yield* step(id)
+      const { sweep } = yield* Maintenance
+      const drawn = [`rotation/${id}/1`]
+      yield* removeEnvironment
+      yield* TestClock.adjust("29 days")
+      yield* sweep
+      assert.deepStrictEqual(yield* drawnNames, drawn)
+      yield* TestClock.adjust("1 day")
+      yield* sweep
+      assert.deepStrictEqual(yield* drawnNames, [])
+    }).pipe(Effect.provide(Maintenance.Default), withRotations)
   )
 
   it.effect("changes no password unless the server confirms that the step is still its own", () =>

@@ -4,11 +4,13 @@ import { Access } from "@coffer/server/access/Access"
 import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
 import { unfenced } from "@coffer/server/database/jobs/Lease"
 import { Connections } from "@coffer/server/secrets/connections/Connections"
+import { Environments } from "@coffer/server/secrets/environments/Environments"
 import { rotationsRepo } from "@coffer/server/secrets/rotations/Repo"
 import { type ChangedRotation, type NewRotation, Rotations } from "@coffer/server/secrets/rotations/Rotations"
 import { makeTurns } from "@coffer/server/secrets/rotations/RotationTurns"
 import { Changes } from "@coffer/server/secrets/services/Changes"
 import { Versions } from "@coffer/server/secrets/stored/Versions"
+import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type RenewedDatabase, renewedDatabase, renewerPassword } from "../support/postgres/RenewedDatabase.js"
@@ -79,6 +81,20 @@ export const runNow = Effect.gen(function* () {
     asUser("ada@example.com")
   )
   return yield* transaction((yield* Rotations).run(place, rotation))
+})
+
+export const removeEnvironment = Effect.gen(function* () {
+  const place = yield* Effect.flatMap(Access, (access) => access.guarded(envPath(), "env.delete")).pipe(
+    asUser("ada@example.com")
+  )
+  return yield* transaction((yield* Environments).remove(place))
+})
+
+/** The passwords that are drawn and not written yet. */
+export const drawnNames = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ name: string }>`SELECT name FROM wrapped_keys WHERE name LIKE 'rotation/%' ORDER BY name`
+  return rows.map(({ name }) => name)
 })
 
 /** A database, and an environment with a connection to it whose `DATABASE_URL` names the first user. */

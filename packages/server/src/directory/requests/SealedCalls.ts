@@ -9,8 +9,8 @@ import { Database } from "../../database/Database.js"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
 import { parseBody } from "../../http/ParseJson.js"
-import { decrypt, encrypt, Keyring, lengthPrefixed, nonceBytes, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
-import { WrappedRow } from "../../keys/WrappedRows.js"
+import { decrypt, encrypt, lengthPrefixed, nonceBytes } from "../../keys/Keyring.js"
+import { wrappedKeys } from "../../keys/WrappedKeys.js"
 import { jsonPieces } from "./CallCodec.js"
 
 /** About how many characters of a call one part holds. */
@@ -48,21 +48,13 @@ function* inParts(pieces: Iterable<string>): Generator<string, void> {
   if (some.length > 0) yield some.join("")
 }
 
-/**
- * The calls of pending requests: AES-256-GCM under a key of each request, bound to its environment. The keys are rows of
- * `wrapped_keys`, which rotations, checks and copies cover.
- */
+/** The calls of pending requests: AES-256-GCM under a key of each request, bound to its environment. */
 export const makeSealedCalls = Effect.gen(function* () {
-  const { all, first, insert, write } = yield* query
-  const keyring = yield* Keyring
+  const { all, insert, write } = yield* query
+  const keys = yield* wrappedKeys
   const { snapshot } = yield* Database
   const pages = yield* allPages
 
-  const findKey = first(WrappedRow)`SELECT format, kek_id, nonce, ciphertext FROM wrapped_keys WHERE name = ${"name"}`
-  const insertKey = write`
-    INSERT INTO wrapped_keys (name, format, kek_id, nonce, ciphertext)
-    VALUES (${"name"}, ${"format"}, ${"kek_id"}, ${"nonce"}, ${"ciphertext"})`
-  const removeKey = write`DELETE FROM wrapped_keys WHERE name = ${"name"}`
   const insertParts = insert("request_parts", ["request_id", "part", "ciphertext"])
   const page = all(PartRow)`
     SELECT part, ciphertext FROM request_parts WHERE request_id = ${"id"} AND part > ${"after"}
@@ -78,22 +70,20 @@ export const makeSealedCalls = Effect.gen(function* () {
       const ciphertext = encrypt(key, randomBytes(nonceBytes), dataOf(place, part), Buffer.from(text))
       return { request_id: place.id, part, ciphertext }
     })
-    const name = keyName(place.id)
-    const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(keyring, name, key)
+    const wrapped = yield* keys.wrap(keyName(place.id), key)
     key.fill(0)
     return {
       bytes: parts.reduce((sum, part) => sum + part.ciphertext.length, 0),
-      store: Effect.zipRight(insertKey({ name, format, kek_id, nonce, ciphertext }), insertParts(parts))
+      store: Effect.zipRight(keys.insert(wrapped), insertParts(parts))
     }
   })
 
   /** The key of a call and its encrypted parts. Null if it has ended, and its parts are gone. */
   const unwrapped = Effect.fnUntraced(function* (place: BodyPlace) {
-    const name = keyName(place.id)
     // A request that ends meanwhile would leave the key without the parts.
-    const { rows, wrapped } = yield* snapshot(
+    const { key, rows } = yield* snapshot(
       Effect.all({
-        wrapped: findKey({ name }),
+        key: keys.read(keyName(place.id)),
         rows: pages(
           -1,
           (after, limit) => page({ id: place.id, after, limit }),
@@ -101,7 +91,7 @@ export const makeSealedCalls = Effect.gen(function* () {
         )
       })
     )
-    return wrapped === undefined ? null : { rows, key: Buffer.from(yield* unwrapBytes(keyring, name, wrapped)) }
+    return key === null ? null : { rows, key: Buffer.from(key) }
   })
 
   /** Decrypts a call to its JSON. Null if it has ended, and its parts are gone. */
@@ -142,7 +132,7 @@ export const makeSealedCalls = Effect.gen(function* () {
   })
 
   /** Erases a call. */
-  const remove = (id: RequestId) => Effect.zipRight(removeParts({ id }), removeKey({ name: keyName(id) }))
+  const remove = (id: RequestId) => Effect.zipRight(removeParts({ id }), keys.remove(keyName(id)))
 
   return { seal, open, holds, remove } as const
 })

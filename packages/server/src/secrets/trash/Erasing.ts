@@ -33,8 +33,8 @@ const skippedIfBusy = (cause: Cause.Cause<never>) => (isBusy(cause) ? Option.som
 const actions = { org: "org.erase", project: "project.erase", env: "env.erase" } as const
 
 /**
- * Erases what nothing brings back: the data keys and the ciphertexts of its values, and what signs its webhooks. Its rows stay, with
- * names, keys and the numbers of versions, as those of destroyed versions do.
+ * Erases what nothing brings back: the data keys and the ciphertexts of its values, the passwords that its rotations have drawn, and
+ * what signs its webhooks. Its rows stay, with names, keys and the numbers of versions, as those of destroyed versions do.
  */
 export const makeErasing = Effect.gen(function* () {
   const repo = yield* trashRepo
@@ -110,7 +110,11 @@ export const makeErasing = Effect.gen(function* () {
     const { id, kind, org_id } = row
     yield* inOrganization(
       org_id,
-      Effect.zipRight(kind === "org" ? repo.forgetSigningKeys({ id }) : Effect.void, repo.forget({ id }))
+      Effect.all([
+        repo.forgetDrawnPasswords({ id }),
+        kind === "org" ? repo.forgetSigningKeys({ id }) : Effect.void,
+        repo.forget({ id })
+      ])
     )
   })
 

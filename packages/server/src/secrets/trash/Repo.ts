@@ -122,6 +122,11 @@ export const trashRepo = Effect.map(query, ({ all, first, returning, write }) =>
     DELETE FROM wrapped_keys WHERE name LIKE 'webhook/%' AND substr(name, 9, 36) IN (
       SELECT w.id FROM webhooks w WHERE w.org_id = ${"id"})`,
 
+  /** Ends the passwords that rotations have drawn in a place and not written yet. */
+  forgetDrawnPasswords: write`
+    DELETE FROM wrapped_keys WHERE name IN (
+      SELECT 'rotation/' || r.id || '/' || r.draw FROM ${envsIn} JOIN rotations r ON r.env_id = b.id)`,
+
   /** Forgets what was removed from a place before it. */
   forgetWithin: returning(IdRow)`
     DELETE FROM trash WHERE place_id IN (
