@@ -1,4 +1,5 @@
 import type { Tool } from "./Tool.js"
+import { accessRequest, accessShow, requestList } from "./tools/Access.js"
 import { auditList } from "./tools/Audit.js"
 import { envCreate, envDelete, envList } from "./tools/Environments.js"
 import { secretCompare, secretCopy, secretGenerate, secretRollback, secretVersions } from "./tools/Extra.js"
@@ -35,6 +36,9 @@ export const tools: ReadonlyArray<Tool> = [
   secretGenerate,
   declaredKeysCheck,
   secretFind,
+  accessShow,
+  accessRequest,
+  requestList,
   httpRequest,
   secretUses
 ]

@@ -10,9 +10,14 @@ const extra = [
   "secret_copy",
   "secret_generate",
   "secret_check",
-  "secret_find"
+  "secret_find",
+  "access_show",
+  "access_request",
+  "requests"
 ]
-const reading = ["secret_compare", "secret_versions", "secret_check", "secret_find"]
+const reading = ["secret_compare", "secret_versions", "secret_check", "secret_find", "access_show", "requests"]
+/** It only adds. */
+const adding = ["access_request"]
 
 let service: Service
 let key: string
@@ -49,7 +54,7 @@ describe("the extra tools", () => {
       assert.match(title ?? "", /^[A-Z]/, name)
       assert.match(description ?? "", /[Rr]eturns [^]*Use it/, name)
       assert.strictEqual(annotations?.readOnlyHint, reading.includes(name), name)
-      assert.strictEqual(annotations?.destructiveHint, !reading.includes(name), name)
+      assert.strictEqual(annotations?.destructiveHint, ![...reading, ...adding].includes(name), name)
       assert.isBoolean(annotations?.idempotentHint, name)
       assert.isFalse(annotations?.openWorldHint, name)
     }
@@ -73,6 +78,7 @@ describe("the extra tools", () => {
     await pinned.refused("secret_compare", { with: "prod" }, "PINNED")
     await pinned.refused("secret_copy", { from: "prod" }, "PINNED")
     await pinned.refused("secret_find", { query: "SAME" }, "PINNED")
+    await pinned.refused("requests", {}, "PINNED")
     for (const name of ["secret_versions", "secret_rollback", "secret_generate"]) {
       const parameters = { key: "SAME", ...(name === "secret_rollback" && { version: 1 }) }
       await pinned.refused(name, { ...parameters, env: "prod" }, "PINNED")

@@ -93,7 +93,7 @@ export const needs = {
   "protection.set": { on: "env", role: "owner" },
   "protection.delete": { on: "env", role: "owner" },
   "request.create": { on: "org", role: "member", account: "any", delegable: true },
-  "request.list": { on: "org", role: "member", account: "any" },
+  "request.list": { on: "org", role: "member", account: "any", delegable: true },
   "acl.list": { on: "org", role: "admin", account: "manager" },
   "acl.grant": { on: "org", role: "admin", account: "manager" },
   "acl.revoke": { on: "org", role: "admin", account: "manager" },

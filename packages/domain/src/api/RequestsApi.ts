@@ -25,6 +25,7 @@ import {
   Admission,
   BodyLimit,
   Compressible,
+  ForDelegations,
   Polled,
   RecentLogin,
   recentLogin,
@@ -88,10 +89,11 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .addError(Conflict)
       .addError(LimitExceeded)
       .annotate(RecentLogin, "never")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Ask for access to an environment for a while")
       .annotate(
         OpenApi.Description,
-        "For any member or service account. People of the environment's protection decide, or admins and owners if it has none. An approval makes an access rule that ends. CONFLICT if the caller has the permission or cannot get it there, or if nobody but the caller could vote."
+        "For any member or service account; a delegation asks for its person, within its scope. People of the environment's protection decide, or admins and owners if it has none. An approval makes an access rule that ends. CONFLICT if the caller has the permission or cannot get it there, or if nobody but the caller could vote."
       )
   )
   .add(
@@ -109,10 +111,11 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .pipe(requires("request.list"))
       .annotate(Compressible, true)
       .annotate(Polled, true)
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List requests for access and for changes")
       .annotate(
         OpenApi.Description,
-        "Newest first: the caller's own, those that it may vote on, and those of environments where it has `admin`. Values are never in them."
+        "Newest first: the caller's own, those that it may vote on, and those of environments where it has `admin`. A delegation gets those that it made. Values are never in them."
       )
   )
   .add(
@@ -120,6 +123,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .setPath(RequestPath)
       .addSuccess(response(ApprovalRequest, "The request"))
       .pipe(requires("request.list"))
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Show a request, without values")
       .annotate(OpenApi.Description, "NOT_FOUND for one that the caller would not find in the list.")
   )
@@ -168,6 +172,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .pipe(requires("request.list"))
       .addError(Conflict)
       .annotate(RecentLogin, "never")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Withdraw one's own request")
       .annotate(OpenApi.Description, "For whoever asked.")
   )

@@ -2,14 +2,21 @@
  * Checks of the rights of an entered place's actor elsewhere in its organization. A check is no attempt to enter, so it
  * records nothing.
  */
+import { delegationOf } from "@coffer/domain/access/Actor"
 import type { Permission } from "@coffer/domain/access/AclRule"
 import type { EnvId, ProjectId } from "@coffer/domain/base/Ids"
 import type { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import type { Action } from "@coffer/domain/access/Permissions"
-import type { OrgPlace, ProjectPlace } from "./Access.js"
+import type { OrgPlace } from "./Access.js"
 import { decide, explain, type PlaceNames } from "./place/Decisions.js"
-import type { Named } from "./place/PlaceRow.js"
 import { subjectOf } from "./caller/Subject.js"
+
+interface EnvironmentNames {
+  readonly project_id: ProjectId
+  readonly project: ProjectName
+  readonly env_id: EnvId
+  readonly env: EnvName
+}
 
 /** Whether a person may do an action elsewhere; service accounts may not. */
 export const mayAlso = (place: OrgPlace<Action>, action: Action, names: Required<PlaceNames>): boolean =>
@@ -28,14 +35,23 @@ export const mayList = (
   )
 }
 
-/** Whether a rule could give the actor a permission in an environment: its role or its credential may never have it. */
-export const couldHave = (
-  place: ProjectPlace<"env.list">,
-  env: Named<EnvId, EnvName>,
+/**
+ * Whether a rule could give the actor a permission that it lacks in an environment: its role or its credential may never have it, and
+ * a delegation gains nothing outside its scope.
+ */
+export const couldGain = (
+  place: OrgPlace<"request.create">,
+  { env, env_id, project, project_id }: EnvironmentNames,
   permission: Permission
 ): boolean => {
+  const { actor, org } = place
+  const delegation = delegationOf(actor)
+  if (delegation !== null && delegation.places.every((own) => own.env.id !== env_id)) return false
+  if (actor.type === "service_account" && actor.project !== null && actor.project.id !== project_id) return false
   const subject = subjectOf(place)
-  const names = { org: place.org.name, project: place.project.name, env: env.name }
-  const granted = { id: "", project_pattern: place.project.name, env_pattern: env.name, permission }
-  return explain({ ...subject, grants: [...subject.grants, granted] }, names).allowed.includes(permission)
+  const names = { org: org.name, project, env }
+  const granted = { id: "", project_pattern: project, env_pattern: env, permission }
+  const isAllowed = (grants: typeof subject.grants) =>
+    explain({ ...subject, grants }, names).allowed.includes(permission)
+  return !isAllowed(subject.grants) && isAllowed([...subject.grants, granted])
 }

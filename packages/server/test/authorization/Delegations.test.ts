@@ -63,6 +63,10 @@ const any = [
   "GET /api/server",
   "GET /api/auth/me",
   "GET /api/orgs/:org_name/acl/explain",
+  "POST /api/orgs/:org_name/requests",
+  "GET /api/orgs/:org_name/requests",
+  "GET /api/orgs/:org_name/requests/:request_id",
+  "POST /api/orgs/:org_name/requests/:request_id/withdraw",
   `GET ${env}/bundle`,
   `PATCH ${env}/bundle`,
   `GET ${env}/secrets`,
@@ -251,6 +255,58 @@ describe("the next request of a delegation is refused once", () => {
       })
     const statuses = (await Promise.all(Array.from({ length: 14 }, (_, n) => ask(n)))).map(({ status }) => status)
     assert.deepStrictEqual(statuses.toSorted(), [...Array<number>(10).fill(201), ...Array<number>(4).fill(409)])
+  })
+})
+
+describe("a delegation that asks for access", () => {
+  const access = { kind: "access", project: "webshop", env: "prod", expires_in: 3_600, reason: "INC-12" }
+
+  it("asks for its person within its scope, and knows, shows and withdraws its own requests alone", async () => {
+    const { address, delegate, org, person } = await scene("admin")
+    const headers = await delegate({ permission: "read" })
+    const other = await delegate({ permission: "write" })
+    await pair.first.asRoot("PATCH", `${org}/members/${person.id}`, { role: "developer" })
+    const requests = `${org}/requests`
+    const ask = (asked: object, by: Headers = headers) => send(by, "POST", requests, { ...access, ...asked })
+    for (const outside of [
+      { permission: "write" },
+      { env: "staging", permission: "read" },
+      { env: "nowhere", permission: "read" }
+    ]) {
+      const { message, status } = await ask(outside)
+      assert.strictEqual(status, 409, JSON.stringify(outside))
+      assert.match(message ?? "", /^cannot request (read|write) on webshop\/\w+: .* or your delegation cannot get it$/)
+    }
+    const asked = await ask({ permission: "read" })
+    assert.strictEqual(asked.status, 201, asked.text)
+    assert.strictEqual(asked.body.requester, address)
+    const own = (await pair.first.do(person.headers, "POST", requests, { ...access, permission: "use" })).id
+    const idsOf = async (by: Headers) => (await send(by, "GET", requests)).body.data.map(({ id }: Json) => id)
+    assert.deepStrictEqual(await idsOf(headers), [asked.body.id])
+    assert.deepStrictEqual(await idsOf(other), [])
+    assert.sameMembers(await idsOf(person.headers), [asked.body.id, own])
+    for (const [by, id] of [
+      [other, asked.body.id],
+      [headers, own]
+    ] as const) {
+      assert.strictEqual(await statusOf(by, "GET", `${requests}/${id}`), 404)
+      assert.strictEqual(await statusOf(by, "POST", `${requests}/${id}/withdraw`), 404)
+    }
+    for (const [method, call] of [
+      ["POST", "approve"],
+      ["POST", "refuse"],
+      ["GET", "values"]
+    ] as const) {
+      const { message, status } = await send(headers, method, `${requests}/${asked.body.id}/${call}`)
+      assert.strictEqual(status, 403, call)
+      assert.match(message ?? "", /delegation/)
+    }
+    await pair.first.asRoot("POST", `${requests}/${asked.body.id}/approve`)
+    assert.strictEqual((await send(headers, "GET", `${requests}/${asked.body.id}`)).body.state, "done")
+    const prod = `${org}/projects/webshop/envs/prod`
+    assert.strictEqual(await statusOf(headers, "GET", `${prod}/secrets/SHARED`), 200)
+    const more = await ask({ permission: "write" }, other)
+    assert.strictEqual((await send(other, "POST", `${requests}/${more.body.id}/withdraw`)).body.state, "withdrawn")
   })
 })
 

@@ -1,13 +1,12 @@
 import type { Permission } from "@coffer/domain/access/AclRule"
-import { CurrentCaller } from "@coffer/domain/access/Actor"
-import type { OrgPath } from "@coffer/domain/api/Paths"
+import { type Actor, CurrentCaller, delegationOf } from "@coffer/domain/access/Actor"
 import { Conflict } from "@coffer/domain/errors/Errors"
 import { RuleId } from "@coffer/domain/base/Ids"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { Access, type Place } from "../../access/Access.js"
 import type { Requester } from "../../access/caller/Requester.js"
-import { couldHave } from "../../access/Rights.js"
+import { couldGain } from "../../access/Rights.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
@@ -36,9 +35,9 @@ export interface Approved {
 }
 
 /** One message for all: it must not tell whether the environment exists. */
-const nothingToAsk = ({ env, permission, project }: AccessRequest) =>
+const nothingToAsk = ({ env, permission, project }: AccessRequest, actor: Actor) =>
   new Conflict({
-    message: `cannot request ${permission} on ${project}/${env}: it does not exist, you already have it, or your role cannot get it`
+    message: `cannot request ${permission} on ${project}/${env}: it does not exist, you already have it, or your ${delegationOf(actor) === null ? "role" : "delegation"} cannot get it`
   })
 
 /** Requests for access, and the rules that they become: each ends, and stands beside a lasting one. */
@@ -52,19 +51,10 @@ export const makeGrantedAccess = Effect.gen(function* () {
   const { clock } = yield* Database
 
   /** Asks for access in the transaction that enters the organization. */
-  const ask = Effect.fnUntraced(function* (place: Place<"request.create">, path: OrgPath, asked: AccessRequest) {
-    const nothing = nothingToAsk(asked)
+  const ask = Effect.fnUntraced(function* (place: Place<"request.create">, asked: AccessRequest) {
     const { env, permission, project } = asked
     const found = yield* repo.target({ orgId: place.org.id, project, env })
-    const entered = yield* Effect.mapError(
-      access.project({ ...path, project_name: project }, "env.list"),
-      () => nothing
-    )
-    if (found === undefined) return yield* nothing
-    const { allowed } = access.within(entered, { id: found.env_id, name: env })
-    if (allowed.includes(permission) || !couldHave(entered, { id: found.env_id, name: env }, permission)) {
-      return yield* nothing
-    }
+    if (found === undefined || !couldGain(place, found, permission)) return yield* nothingToAsk(asked, place.actor)
     const lacking = yield* lacksVoters(place, found, "access")
     if (lacking !== null) return yield* new Conflict({ message: lacking })
     return yield* requests.store(

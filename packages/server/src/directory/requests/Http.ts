@@ -56,7 +56,7 @@ export const RequestsHttp = HttpApiBuilder.group(Api, "requests", (handlers) =>
     const rules = yield* makeGrantedAccess
     return handlers
       .handle("create", ({ path, payload }) =>
-        access.change(access.org(path, "request.create"), (place) => rules.ask(place, path, payload))
+        access.change(access.org(path, "request.create"), (place) => rules.ask(place, payload))
       )
       .handle("list", ({ path, urlParams }) =>
         Effect.flatMap(access.org(path, "request.list"), (place) => requests.list(place, urlParams))

@@ -29,7 +29,11 @@ export const rulesOf = ({
     ? unprotected
     : { approvers: approversIn(approvers), self: self === 1 && kind === "change", passkey: passkey === 1, version }
 
-export const isOwn = (actor: Actor, row: Pick<RequestRow, "actor_id">): boolean => actor.id === row.actor_id
+/** Whether the actor asked. A delegation knows only the requests that it made, not those of its person. */
+export const isOwn = (actor: Actor, row: Pick<RequestRow, "actor_id" | "delegation_id">): boolean => {
+  const delegation = delegationOf(actor)
+  return actor.id === row.actor_id && (delegation === null || delegation.id === row.delegation_id)
+}
 
 /** Why an actor may not vote on a request; null if it may. */
 export const voteRefusal = (actor: Actor, role: Role | null, row: RequestRow): string | null => {
