@@ -445,6 +445,7 @@ const normalise = (text) =>
     .replaceAll(home, "/home/ada")
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, idOf)
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-01-31T12:00:00.000Z")
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, "2026-01-31 12:00 UTC")
     .replace(/svc_(sa|wh)_[A-Za-z0-9]+/g, "svc_$1_EXAMPLE")
     .replace(/\d{4}-\d\d-\d\d(?= soon)/g, "2026-02-07")
     .replace(/…[A-Za-z0-9]{4}\b/g, "…XMPL")

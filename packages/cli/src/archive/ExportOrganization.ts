@@ -3,6 +3,7 @@ import type { ExportId } from "@coffer/domain/base/Ids"
 import type { OrgName } from "@coffer/domain/base/Names"
 import type { OrganizationExport } from "@coffer/domain/archive/Export"
 import * as Effect from "effect/Effect"
+import { momentText } from "../base/Moments.js"
 import { Waits } from "../base/Failures.js"
 import type { Call } from "../grammar/Command.js"
 import { note } from "../terminal/Print.js"
@@ -32,7 +33,7 @@ const permission = Effect.fnUntraced(function* (call: Call, org_name: OrgName, {
       : yield* call("exports", (api) => api.get({ path: { org_name, export_id: id } }))
   if (found.state === "ready") return found
   return yield* new Waits({
-    message: `nothing was exported yet: ${org_name} has a protected environment, and export ${found.id} waits until another owner approves it, at most until ${found.expires_at}; another owner runs: coffer request approve ${found.id}; then run the same command with --id ${found.id}`
+    message: `nothing was exported yet: ${org_name} has a protected environment, and export ${found.id} waits until another owner approves it, at most until ${momentText(found.expires_at)}; another owner runs: coffer request approve ${found.id}; then run the same command with --id ${found.id}`
   })
 })
 
@@ -53,7 +54,11 @@ export const exportOrganization = Effect.fnUntraced(function* (call: Call, org: 
       yield* writeArchive(target, encryption(yield* pack(granted, whole)))
       return whole.counts
     })
-  ).pipe(Effect.onError(() => note(`until ${granted.expires_at}, the same command continues with --id ${granted.id}`)))
+  ).pipe(
+    Effect.onError(() =>
+      note(`until ${momentText(granted.expires_at)}, the same command continues with --id ${granted.id}`)
+    )
+  )
   // The export on the server is no longer needed. It expires by itself if this call fails.
   yield* Effect.ignore(call("exports", (api) => api.end({ path: { org_name: org, export_id: granted.id } })))
   const sentence = `organization ${org} exported: ${recordsOf(counts, granted.versions)}`

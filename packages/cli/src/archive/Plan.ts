@@ -1,6 +1,7 @@
 import type { OrgName } from "@coffer/domain/base/Names"
 import { originOf } from "@coffer/domain/server/Webhook"
 import * as Effect from "effect/Effect"
+import { momentText } from "../base/Moments.js"
 import { plural } from "../terminal/Plural.js"
 import { note, printTable } from "../terminal/Print.js"
 import type { View } from "../terminal/View.js"
@@ -39,7 +40,7 @@ export const planOf = ({ manifest, organization, parts }: Archive, name: OrgName
     not_carried: missing
   }
   const text = Effect.gen(function* () {
-    yield* note(`${from}, exported by ${created_by} at ${created_at} from a server of version ${server}`)
+    yield* note(`${from}, exported by ${created_by} at ${momentText(created_at)} from a server of version ${server}`)
     yield* note(`would become ${name}: ${recordsOf(counts, versions)}`)
     yield* printTable(
       ["environment", "secrets", "earlier versions", "use rules", "protected"],

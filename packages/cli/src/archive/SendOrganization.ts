@@ -10,6 +10,7 @@ import { isOrgNameRefused } from "@coffer/domain/directory/OrgNameRefusals"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { momentText } from "../base/Moments.js"
 import type { Call, Terminal } from "../grammar/Command.js"
 import { note } from "../terminal/Print.js"
 import { ask, canAsk } from "../terminal/Prompts.js"
@@ -119,7 +120,7 @@ const abandon = (call: Call, { expires_at, id }: OrganizationImport) =>
     Effect.matchEffect({
       onFailure: () =>
         note(
-          `the server did not confirm that it gave the import up: nothing of it is visible, and it ends at ${expires_at}`
+          `the server did not confirm that it gave the import up: nothing of it is visible, and it ends at ${momentText(expires_at)}`
         ),
       onSuccess: () =>
         note("the import was given up: nothing of it is visible, and its values are erased within the hour")

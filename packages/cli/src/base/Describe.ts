@@ -1,6 +1,7 @@
 import type { Handling, NextStep } from "@coffer/domain/errors/ApiError"
 import type { ChangeRequested } from "@coffer/domain/requests/ApprovalRequest"
 import { type AnyApiError, handlingOf } from "@coffer/domain/errors/Errors"
+import { momentText } from "./Moments.js"
 import { exitCodes, type Failure, plain, withoutEnd } from "./Failures.js"
 import { afterRefusal, type Asker, namesCommand, saysNext } from "@coffer/domain/errors/NextSteps"
 import { ofOlderServer } from "./OlderServer.js"
@@ -73,7 +74,7 @@ const waiting = ({ request: { env, expires_at, id, needed, project, was_waiting 
     was_waiting === true
       ? `you asked for the same change of ${project}/${env} before, and request ${id} still waits`
       : `${project}/${env} is protected, and request ${id} waits`
-  return `nothing was changed yet: ${what} until ${votes}, at most until ${expires_at}; ${next}`
+  return `nothing was changed yet: ${what} until ${votes}, at most until ${momentText(expires_at)}; ${next}`
 }
 
 /** The message and the exit code of a failure. */

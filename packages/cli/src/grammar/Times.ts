@@ -11,14 +11,15 @@ const longest = spanMillis("36500d")
 const isDuration = (text: string): boolean => spanMillis(text) > 0 && spanMillis(text) <= longest
 
 const momentForm =
-  /^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)(Z|[+-][0-9]{2}:?[0-9]{2}))?$/
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)(Z| UTC|[+-][0-9]{2}:?[0-9]{2}))?$/
 
 /**
  * A date, or a date and time with a zone, as the server takes it: in UTC. Undefined if the text is none. JavaScript takes February
  * 30 for March 2.
  */
 export const utcMoment = (text: string): string | undefined => {
-  const [, day = "", time, zone] = momentForm.exec(text) ?? []
+  const [, day = "", time, given] = momentForm.exec(text) ?? []
+  const zone = given === " UTC" ? "Z" : given
   if (day === "" || Number.isNaN(Date.parse(day)) || !new Date(day).toISOString().startsWith(day)) return undefined
   if (time === undefined) return day
   // The server takes milliseconds.

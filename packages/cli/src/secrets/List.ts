@@ -4,6 +4,7 @@ import type { PlainListed } from "@coffer/client/internal/SecretRecords"
 import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { momentCell } from "../base/Moments.js"
 import { isConfigured } from "../grammar/Configured.js"
 import { wideSpec } from "../grammar/Place.js"
 import { optionalPlace } from "../grammar/PlaceForm.js"
@@ -26,7 +27,7 @@ export const dueText = ({ due_at }: { readonly due_at?: string }, millis: number
 const columns = {
   key: (secret: PlainListed) => secret.key,
   version: (secret: PlainListed) => secret.version,
-  updated: (secret: PlainListed) => secret.updated_at
+  updated: (secret: PlainListed) => momentCell(secret.updated_at)
 }
 
 /** The keys of an environment, without values. */

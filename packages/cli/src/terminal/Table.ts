@@ -1,7 +1,9 @@
 import { plain } from "../base/Failures.js"
+import { momentText } from "../base/Moments.js"
 import { fill, widthOf } from "./Wrap.js"
 
-export type Cell = string | number | boolean | null | undefined
+/** A moment is a `Date`: people get it short, programs whole. */
+export type Cell = string | number | boolean | Date | null | undefined
 
 /** Where a table is shown: aligned on a terminal of this width, which may be unknown, or else in lines for programs. */
 export interface Page {
@@ -11,7 +13,12 @@ export interface Page {
 
 const absent = "-"
 
-export const cellText = (cell: Cell): string => (cell === null || cell === undefined ? absent : plain(String(cell)))
+export const cellText = (cell: Cell, isTerminal: boolean): string => {
+  if (cell === null || cell === undefined) return absent
+  if (typeof cell === "boolean") return cell ? "yes" : "no"
+  if (cell instanceof Date) return isTerminal ? momentText(cell) : cell.toISOString()
+  return plain(String(cell))
+}
 
 const gap = "  "
 
@@ -37,7 +44,7 @@ export const renderTable = (
   rows: ReadonlyArray<ReadonlyArray<Cell>>,
   { isTerminal, width = Infinity }: Page
 ): string => {
-  const cells = rows.map((row) => row.map(cellText))
+  const cells = rows.map((row) => row.map((cell) => cellText(cell, isTerminal)))
   if (!isTerminal) return cells.map((row) => `${row.join("\t")}\n`).join("")
   const all = [titles.map((title) => title.toUpperCase()), ...cells]
   const widths = titles.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))))
@@ -105,7 +112,7 @@ export const renderList = (
   first: ReadonlyArray<string> = []
 ): RenderedList => {
   const { isTerminal, width: limit = Infinity } = page
-  const cells = rows.map((row) => row.map(cellText))
+  const cells = rows.map((row) => row.map((cell) => cellText(cell, isTerminal)))
   if (!isTerminal) return { text: renderTable(titles, rows, page), left: [] }
   const all = [titles.map((title) => title.toUpperCase()), ...cells]
   const widths = titles.map((_, column) => all.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), 0))
@@ -150,7 +157,7 @@ export const renderFields = (
   const column = Math.max(...Object.keys(record).map((name) => name.length)) + gap.length
   return Object.entries(record)
     .map(([name, value]) => {
-      const text = cellText(value)
+      const text = cellText(value, isTerminal)
       if (!isTerminal) return `${name}\t${text}\n`
       const lines = fill(text.split(" "), width - column)
       return lines.map((part, index) => `${(index === 0 ? name : "").padEnd(column)}${part}\n`).join("")

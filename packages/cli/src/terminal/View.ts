@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { CannotDo } from "../base/Failures.js"
+import { momentCell } from "../base/Moments.js"
 import { paged, wide } from "./Listing.js"
 import { Output } from "./Output.js"
 import { shortIds } from "./ShortForm.js"
@@ -57,10 +58,16 @@ export const listView = <A>(
   return { json: list, text }
 }
 
-/** A record, one line per field. */
+/** A field of a record of the API, for people: `created_at` is `created at`, a moment, and `is_superadmin` `superadmin`. */
+const shownField = ([name, value]: readonly [string, Cell]): readonly [string, Cell] => [
+  name.replace(/^is_/, "").replaceAll("_", " "),
+  name.endsWith("_at") && typeof value === "string" ? momentCell(value) : value
+]
+
+/** A record of the API, one line per field. */
 export const recordView = (record: Readonly<Record<string, Cell>>): View => ({
   json: record,
-  text: printFields(record)
+  text: printFields(Object.fromEntries(Object.entries(record).map(shownField)))
 })
 
 /** Returns the view of a completed action: a sentence, and the record that the API returned, if any. */

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
+import { momentText } from "../../src/base/Moments.js"
 import { Terminal } from "../support/Terminal.js"
 import { workplace } from "../support/Workplace.js"
 
@@ -153,11 +154,11 @@ describe("coffer delegate", () => {
     writeFileSync(file("prod"), JSON.stringify({ ...stored("prod"), expires_at: "2020-01-01T00:00:00.000Z" }))
     assert.match(
       await whoami(),
-      /^delegation\s+claude\nof\s+read on acme\/webshop\/dev\nreveal\s+true\nkeys\s+API_KEY\nuntil\s+20\S+$/m
+      /^delegation\s+claude\nof\s+read on acme\/webshop\/dev\nreveal\s+yes\nkeys\s+API_KEY\nuntil\s+20\S+Z$/m
     )
     assert.strictEqual(
       (await whoami({ cwd: elsewhere })).trim().split("\n").at(-2),
-      `without a terminal, commands take a delegation in place of this session: acme/webshop/dev (claude, until ${stored().expires_at}), acme/webshop/prod (ci, ended)`
+      `without a terminal, commands take a delegation in place of this session: acme/webshop/dev (claude, until ${momentText(stored().expires_at)}), acme/webshop/prod (ci, ended)`
     )
     const { type, ...rest } = JSON.parse((await place.home.coffer(["whoami", "--json"], { cwd: elsewhere })).stdout)
     assert.strictEqual(type, "user")
@@ -184,7 +185,7 @@ describe("coffer delegate", () => {
       assert.match((await storing(wrong)).stderr, /^coffer: that is no delegation/)
     }
     const { stderr, stdout } = await storing(`${token}\n`)
-    assert.match(`${stderr}${stdout}`, /take the delegation claude in acme\/webshop\/dev until 20\S+\n$/)
+    assert.match(`${stderr}${stdout}`, /take the delegation claude in acme\/webshop\/dev until 20[-\d]+ [\d:]+ UTC\n$/)
     assert.strictEqual(statSync(file()).mode & 0o777, 0o600)
     assert.match(await whoami({ env: alone }), /^delegation\s+claude$/m)
     const prompt = Terminal.coffer(place.home, "delegate", "store")

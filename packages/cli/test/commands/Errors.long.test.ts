@@ -388,7 +388,7 @@ const cases: ReadonlyArray<Case> = [
       return to(await listen(json(200, { backup, valid: false, problems, age_seconds: 60, seconds: 1, counts: null })))
     },
     code: 1,
-    names: /backup 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90, made 2026-01-31T12:00:00.000Z, is damaged/,
+    names: /backup 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90, made 2026-01-31 12:00 UTC, is damaged/,
     says: /version 2 of secret 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90 does not open/
   },
   {

@@ -31,7 +31,9 @@ describe("a deletion of an environment, a project or an organization", () => {
     const { stderr, stdout } = await ok("env", "delete", "qa", "--yes")
     assert.strictEqual(stdout, "environment qa deleted\n")
     const [, undo = ""] =
-      /^coffer: until \S+Z, bring it back with: coffer (env restore acme\/webshop\/qa)\n$/.exec(stderr) ?? []
+      /^coffer: until 20[-\d]+ [\d:]+ UTC, bring it back with: coffer (env restore acme\/webshop\/qa)\n$/.exec(
+        stderr
+      ) ?? []
     assert.notStrictEqual(undo, "", stderr)
     assert.strictEqual(await prints(...undo.split(" ")), "environment qa restored\n")
     assert.strictEqual(await prints("secret", "get", "A", "--env", "qa"), "one")

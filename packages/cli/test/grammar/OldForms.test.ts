@@ -117,7 +117,7 @@ class World {
       .replaceAll(new URL(this.recorded.url).host, "HOST")
       .replaceAll(new URL(this.server.url).host, "HOST")
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
-      .replace(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/g, "TIME")
+      .replace(/[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]+Z| [0-9:]+ UTC)/g, "TIME")
       .replace(/svc_[a-z]+_[0-9A-Za-z]+|…[0-9A-Za-z]{4}/g, "KEY")
   }
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, TestClock } from "effect"
+import { momentText } from "../../src/base/Moments.js"
 import { pastMoment, duration, durationOrMoment, lasting, oldEnd, utcMoment } from "../../src/grammar/Times.js"
 
 const given = (options: Readonly<Record<string, string>>) =>
@@ -12,6 +13,9 @@ describe("a moment", () => {
     ["2027-01-31T08:00:00Z", "2027-01-31T08:00:00Z"],
     ["2027-01-31T08:00+01:00", "2027-01-31T07:00:00.000Z"],
     ["2027-01-31 00:30:00+0530", "2027-01-30T19:00:00.000Z"],
+    // As this client shows moments.
+    [momentText("2027-01-31T08:00:59.999Z"), "2027-01-31T08:00Z"],
+    ["2027-01-31 08:00 CET", undefined],
     ["2027-02-30", undefined],
     ["2027-01-31T08:00", undefined],
     ["tomorrow", undefined]

@@ -14,14 +14,14 @@ describe("a table", () => {
   it("is aligned for people", () => {
     assert.strictEqual(
       renderTable(["key", "version", "by"], rows, { isTerminal: true, width: undefined }),
-      "KEY           VERSION  BY\nDATABASE_URL  12       -\né             1        true\n"
+      "KEY           VERSION  BY\nDATABASE_URL  12       -\né             1        yes\n"
     )
   })
 
   it("is a line a row, cells between tabs, for programs", () => {
     assert.strictEqual(
       renderTable(["key", "version", "by"], rows, { isTerminal: false, width: undefined }),
-      "DATABASE_URL\t12\t-\né\t1\ttrue\n"
+      "DATABASE_URL\t12\t-\né\t1\tyes\n"
     )
   })
 

@@ -14,7 +14,9 @@ const table = fc.uniqueArray(word, { minLength: 1, maxLength: 7 }).chain((titles
         word,
         ...titles
           .slice(1)
-          .map(() => fc.oneof({ weight: 4, arbitrary: cell }, { weight: 1, arbitrary: fc.constantFrom(null, 7, true) }))
+          .map(() =>
+            fc.oneof({ weight: 4, arbitrary: cell }, { weight: 1, arbitrary: fc.constantFrom(null, 7, "yes") })
+          )
       ),
       { maxLength: 6 }
     )
@@ -37,6 +39,19 @@ describe("a table at a terminal", () => {
           left.splice(left.indexOf(each), 1)
         }
       })
+    )
+  })
+
+  it("shows moments in minutes of UTC, which programs get whole, and what is true as yes", () => {
+    const rows = [[new Date("2026-11-30T11:40:05.123Z"), true, false]]
+    const titles = ["created", "tls", "owner"]
+    assert.strictEqual(
+      renderTable(titles, rows, { isTerminal: true, width: undefined }),
+      "CREATED               TLS  OWNER\n2026-11-30 11:40 UTC  yes  no\n"
+    )
+    assert.strictEqual(
+      renderTable(titles, rows, { isTerminal: false, width: undefined }),
+      "2026-11-30T11:40:05.123Z\tyes\tno\n"
     )
   })
 

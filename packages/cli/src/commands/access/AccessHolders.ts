@@ -5,6 +5,7 @@ import { SecretKey } from "@coffer/domain/base/Names"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { atEnv, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
@@ -31,12 +32,12 @@ const columns = {
     delegation === undefined
       ? because(holder.because)
       : [
-          `until ${delegation.expires_at}`,
+          `until ${momentText(delegation.expires_at)}`,
           ...(delegation.keys === undefined ? [] : [`only ${delegation.keys.join(", ")}`]),
           ...(delegation.limited_by === undefined ? [] : [`limited by ${delegation.limited_by}`])
         ].join(", "),
   "last used": ({ delegation, holder }: Line) =>
-    (delegation === undefined ? holder.last_used_at : delegation.last_used_at) ?? undefined
+    momentCell(delegation === undefined ? holder.last_used_at : delegation.last_used_at)
 }
 
 const kinds = ["user", "service_account", "group"]

@@ -1,3 +1,4 @@
+import { momentCell } from "../../base/Moments.js"
 import { idOf, isShortId } from "../../grammar/IdKinds.js"
 import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/access/AclRule"
 import type { OrgPath } from "@coffer/domain/api/Paths"
@@ -33,7 +34,7 @@ const columns = {
   project: (rule: AclRule) => rule.project_pattern,
   env: (rule: AclRule) => rule.env_pattern,
   permission: (rule: AclRule) => rule.permission,
-  expires: (rule: AclRule) => rule.expires_at,
+  expires: (rule: AclRule) => momentCell(rule.expires_at),
   "granted by": (rule: AclRule) => rule.created_by
 }
 

@@ -3,6 +3,7 @@ import { inPlaceOrder } from "@coffer/domain/directory/EnvironmentOrder"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentText } from "../../base/Moments.js"
 import { atOrg, wide } from "../../grammar/Command.js"
 import { subjectOf } from "../../subjects/Subjects.js"
 import { optionalPersonOrAccount } from "../../subjects/Who.js"
@@ -20,7 +21,7 @@ export const because = ({
   [
     by === "rule" ? `rule ${project_pattern ?? "?"}/${env_pattern ?? "?"}` : by === "role" ? `role ${role ?? "?"}` : by,
     ...(group === undefined ? [] : [`of the group ${group}`]),
-    ...(expires_at === undefined ? [] : [`until ${expires_at}`]),
+    ...(expires_at === undefined ? [] : [`until ${momentText(expires_at)}`]),
     ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
   ].join(", ")
 

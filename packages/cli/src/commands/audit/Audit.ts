@@ -9,6 +9,7 @@ import { LimitParameter, maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell } from "../../base/Moments.js"
 import { CannotDo, type Failure, WrongUsage } from "../../base/Failures.js"
 import { atServer, group, org, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
@@ -22,7 +23,7 @@ import { about, filters, type LogPlace, namesOf } from "./LogFilters.js"
 
 const titles = ["time", "actor", "action", "what", "address"]
 const row = (entry: AuditEntry) => [
-  entry.created_at,
+  momentCell(entry.created_at),
   entry.actor_name,
   entry.action,
   auditDeed(entry),

@@ -4,6 +4,7 @@ import { forgetSession } from "@coffer/client/internal/StoredSessions"
 import { loadSettings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { CannotDo } from "../../base/Failures.js"
 import { atServerOrEnv, clientWith, command, json, serverUrl, withAlias } from "../../grammar/Command.js"
 import { printLine } from "../../terminal/Print.js"
@@ -46,7 +47,7 @@ const storedLine = (server: ServerUrl) =>
   Effect.map(shownDelegations(server), (found) => {
     if (found.length === 0) return []
     const each = found.map(({ ended, expires_at, name, place }) =>
-      ended ? `${place} (${name}, ended)` : `${place} (${name}, until ${expires_at})`
+      ended ? `${place} (${name}, ended)` : `${place} (${name}, until ${momentText(expires_at)})`
     )
     return [
       `without a terminal, commands take a delegation in place of this session: ${each.join(", ")}`,
@@ -70,7 +71,7 @@ const whoami = atServerOrEnv("whoami", {
           of: `${delegation.permission} on ${placesOf(delegation).map(placeName).join(" and ")}`,
           reveal: delegation.reveal,
           ...(delegation.keys !== undefined && { keys: delegation.keys.join(" ") }),
-          until: delegation.expires_at
+          until: momentCell(delegation.expires_at)
         }),
         server: server.origin
       })

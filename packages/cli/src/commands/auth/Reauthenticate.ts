@@ -7,6 +7,7 @@ import { type Passkey, PasskeyName } from "@coffer/domain/directory/Passkey"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { momentCell } from "../../base/Moments.js"
 import { CannotDo, NotThere, WrongUsage } from "../../base/Failures.js"
 import { meantBy } from "../../grammar/IdKinds.js"
 import { atServer, group, wide } from "../../grammar/Command.js"
@@ -70,8 +71,8 @@ export const reauthenticate = atServer("reauthenticate", {
 const columns = {
   id: ({ id }: Passkey) => id,
   name: ({ name }: Passkey) => name,
-  created: ({ created_at }: Passkey) => created_at,
-  "last used": ({ last_used_at }: Passkey) => last_used_at
+  created: ({ created_at }: Passkey) => momentCell(created_at),
+  "last used": ({ last_used_at }: Passkey) => momentCell(last_used_at)
 }
 
 const list = atServer("list", {

@@ -3,6 +3,7 @@ import * as Array from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
+import { momentText } from "../../base/Moments.js"
 import { NotThere, WrongUsage } from "../../base/Failures.js"
 
 /** The choice of the backup to restore: an id, or the newest one, which may have to be made before a given time. */
@@ -41,7 +42,7 @@ const instanceOf = ({ data, server }: BackupList): Either.Either<string, WrongUs
     new WrongUsage({
       message: [
         "this server is empty, and the store has backups of several others: choose one with --instance",
-        ...newest.map(({ created_at, instance }) => `  ${instance}  newest backup made ${created_at}`)
+        ...newest.map(({ created_at, instance }) => `  ${instance}  newest backup made ${momentText(created_at)}`)
       ].join("\n")
     })
   )

@@ -1,3 +1,4 @@
+import { momentCell, momentText } from "../../base/Moments.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
 import { idOf } from "../../grammar/IdKinds.js"
 import type { Backup, BackupCounts, BackupList } from "@coffer/domain/server/Backup"
@@ -21,7 +22,7 @@ const ageAt = (now: number, { created_at }: Backup) => ageOf((now - Date.parse(c
 
 const columnsFor = ({ server }: BackupList, now: number) => ({
   id: (backup: Backup) => backup.id,
-  created: (backup: Backup) => backup.created_at,
+  created: (backup: Backup) => momentCell(backup.created_at),
   bytes: (backup: Backup) => backup.size_bytes,
   trigger: (backup: Backup) => backup.trigger,
   "master key": (backup: Backup) => backup.key_fingerprint,
@@ -79,7 +80,7 @@ const describe = ({ data, server }: BackupList, backup: Backup, now: number) =>
   Effect.gen(function* () {
     const isOwn = backup.instance === server.instance
     yield* note(`backup ${backup.id} (${backup.trigger}, ${backup.size_bytes} bytes)`)
-    yield* note(`  made ${backup.created_at}, ${ageAt(now, backup)} ago`)
+    yield* note(`  made ${momentText(backup.created_at)}, ${ageAt(now, backup)} ago`)
     yield* note(isOwn ? "  by this server" : `  by another server, instance ${backup.instance}`)
     const newer = data.filter(
       ({ created_at, instance }) => instance === backup.instance && created_at > backup.created_at
@@ -143,7 +144,7 @@ const drill = atServer("drill", {
       if (json) yield* printJson(result)
       if (!valid) {
         return yield* new CannotDo({
-          message: [`backup ${backup.id}, made ${backup.created_at}, is damaged:`, ...problems].join("\n  ")
+          message: [`backup ${backup.id}, made ${momentText(backup.created_at)}, is damaged:`, ...problems].join("\n  ")
         })
       }
       if (json || counts === null) return

@@ -16,6 +16,7 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { CannotDo, NotThere, WrongUsage } from "../../base/Failures.js"
 import { atServer, type Call, wide } from "../../grammar/Command.js"
 import { argument, codecOf, option, repeatedOption } from "../../grammar/Fields.js"
@@ -108,8 +109,8 @@ const columns = {
   permission: ({ permission }: Delegation) => permission,
   reveal: ({ reveal }: Delegation) => (reveal ? "yes" : "no"),
   keys: ({ keys }: Delegation) => keys?.join(" ") ?? "all",
-  ends: ({ expires_at }: Delegation) => expires_at,
-  "last used": ({ last_used_at }: Delegation) => last_used_at
+  ends: ({ expires_at }: Delegation) => momentCell(expires_at),
+  "last used": ({ last_used_at }: Delegation) => momentCell(last_used_at)
 }
 
 /** Ends a delegation that could not be stored: nobody would have its token, or it would have to be printed. */
@@ -181,7 +182,7 @@ export const delegate = atServer("delegate", {
       )
       const values = made.reveal ? "" : ", without values"
       return doneView(
-        `${name} may ${made.permission} in ${placeOf(made)}${values} until ${made.expires_at}: commands on this machine that have no terminal take it there`,
+        `${name} may ${made.permission} in ${placeOf(made)}${values} until ${momentText(made.expires_at)}: commands on this machine that have no terminal take it there`,
         { ...made, token: Redacted.value(token) }
       )
     })

@@ -5,6 +5,7 @@ import { stageDelegations } from "@coffer/client/internal/StoredDelegations"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import { momentText } from "../../base/Moments.js"
 import { WrongUsage } from "../../base/Failures.js"
 import { clientWith, command, json, serverUrl } from "../../grammar/Command.js"
 import { readBytes, standardInput } from "../../terminal/Bytes.js"
@@ -46,7 +47,7 @@ export const delegateStore = command("delegate store", {
       const where = places.map(placeName).join(" and ")
       yield* printView(
         doneView(
-          `commands on this machine that have no terminal take the delegation ${name} in ${where} until ${expiresAt}`,
+          `commands on this machine that have no terminal take the delegation ${name} in ${where} until ${momentText(expiresAt)}`,
           identity.delegation
         ),
         json

@@ -8,6 +8,7 @@ import type { Identity } from "@coffer/domain/directory/User"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import { momentText } from "../../base/Moments.js"
 import { sentenceFor } from "../../program/Explain.js"
 import { type Call, clientWith } from "../../grammar/Command.js"
 import { endedLine, shownDelegations } from "../delegations/StoredDelegations.js"
@@ -87,7 +88,7 @@ export const checkDelegations = (server: ServerUrl, path: Option.Option<EnvPath>
         if (!ended) {
           return ok(
             "delegation",
-            `commands without a terminal take ${name} in ${place}, until ${delegation.expires_at}`
+            `commands without a terminal take ${name} in ${place}, until ${momentText(delegation.expires_at)}`
           )
         }
         return (Option.contains(here, place) ? problem : warning)("delegation", endedLine(delegation))

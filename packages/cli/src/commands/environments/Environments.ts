@@ -5,6 +5,7 @@ import { inStageOrder } from "@coffer/domain/directory/EnvironmentOrder"
 import { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { asking, atProject, group, wide, yes } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import {
@@ -37,13 +38,13 @@ import { copy, diff } from "./Promotion.js"
 import { protect, protection, unprotect } from "./Protection.js"
 import { revert, revisions } from "./Revisions.js"
 
-const ends = { ends: (environment: Environment) => environment.expires_at }
+const ends = { ends: (environment: Environment) => momentCell(environment.expires_at) }
 
 /** The ends are shown if there are any. */
 const columnsOf = (environments: ReadonlyArray<Environment>) => ({
   name: (environment: Environment) => environment.name,
   ...(environments.some(({ expires_at }) => expires_at !== undefined) && ends),
-  created: (environment: Environment) => environment.created_at
+  created: (environment: Environment) => momentCell(environment.created_at)
 })
 
 const kindAt = ({ given, path }: { readonly given: CommandLineSettings; readonly path: ProjectPath }): Kind => ({
@@ -122,7 +123,7 @@ const extend = atProject("extend", {
       const expires_at = end === undefined || never ? null : yield* endOf(end)
       const set = yield* call("environments", (api) => api.extend({ path, payload: { expires_at } }))
       return doneView(
-        `environment ${set.name} ${set.expires_at === undefined ? "has no end" : `ends at ${set.expires_at}`}`,
+        `environment ${set.name} ${set.expires_at === undefined ? "has no end" : `ends at ${momentText(set.expires_at)}`}`,
         set
       )
     })

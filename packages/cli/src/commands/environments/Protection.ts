@@ -4,6 +4,7 @@ import { Approvers, approverRoles, type Protection, protectionTerms } from "@cof
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { momentCell } from "../../base/Moments.js"
 import { asking, atProject, type Call, yes } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import { aboveOf, existingEnv } from "../../grammar/PlaceArguments.js"
@@ -40,8 +41,6 @@ const breakers: Codec<typeof people.Type> = {
     )
 }
 
-const yesNo = (is: boolean) => (is ? "yes" : "no")
-
 const stuckText =
   "nobody could vote: let somebody else vote, or have a superadmin end it with coffer env unprotect NAME --break-glass REASON"
 
@@ -49,16 +48,16 @@ const aloneText = (people: ReadonlyArray<string>): string =>
   `those of ${people.join(", ")} could not get the votes: nobody else would vote on them`
 
 const fieldsOf = (protection: Protection) => ({
-  needed: protection.needed,
+  "approvals needed": protection.needed,
   approvers: approversText(protection.approvers),
-  self: yesNo(protection.self),
+  "own vote counts": protection.self,
   "break glass": protection.break_glass.join(", ") || "nobody",
   "requests wait": protection.expires_after,
-  passkey: yesNo(protection.passkey),
+  "votes need a passkey": protection.passkey,
   ...(protection.stuck === true && { stuck: stuckText }),
   ...(protection.without_voters !== undefined && { "own changes": aloneText(protection.without_voters) }),
   "set by": protection.updated_by,
-  "set at": protection.updated_at
+  "set at": momentCell(protection.updated_at)
 })
 
 const read = (call: Call, path: EnvPath) => call("protections", (api) => api.get({ path }))

@@ -2,6 +2,7 @@ import type { EnvPath } from "@coffer/domain/api/Paths"
 import { BeforeParameter, Count, maxPageSize, VersionParameter } from "@coffer/domain/base/Schemas"
 import type { Revision } from "@coffer/domain/secrets/Revision"
 import * as Effect from "effect/Effect"
+import { momentCell } from "../../base/Moments.js"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { asking, atEnv, type Call, wide } from "../../grammar/Command.js"
 import { option, requiredOption } from "../../grammar/Fields.js"
@@ -21,7 +22,7 @@ const keysOf = ({ keys }: Revision, most: number): string => {
 
 export const columnsFor = (isTerminal: boolean, found: ReadonlyArray<Revision>) => ({
   revision: (revision: Revision) => revision.revision,
-  created: (revision: Revision) => revision.created_at,
+  created: (revision: Revision) => momentCell(revision.created_at),
   by: ({ approved_by, created_by }: Revision) =>
     approved_by === undefined ? created_by : `${created_by ?? ""}, approved by ${approved_by.join(", ")}`,
   keys: (revision: Revision) => keysOf(revision, isTerminal ? maxShown : Infinity),

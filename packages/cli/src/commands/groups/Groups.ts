@@ -2,6 +2,7 @@ import type { OrgPath } from "@coffer/domain/api/Paths"
 import { type Group, type GroupMapping, type GroupMember, ProviderGroup } from "@coffer/domain/directory/Group"
 import { type Email, NewGroupName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { NotThere } from "../../base/Failures.js"
 import { atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
@@ -74,9 +75,9 @@ const memberColumns = {
   email: (member: GroupMember) => member.email,
   name: (member: GroupMember) => member.name,
   "added by": (member: GroupMember) => member.added_by,
-  since: (member: GroupMember) => member.created_at,
+  since: (member: GroupMember) => momentCell(member.created_at),
   "by login as": (member: GroupMember) => member.provider_group,
-  "login counts until": (member: GroupMember) => member.login_ends_at
+  "login counts until": (member: GroupMember) => momentCell(member.login_ends_at)
 }
 
 const members = atOrg("members", {
@@ -141,7 +142,7 @@ const removeMembers = atOrg("remove", {
       for (const { email, login_ends_at, provider_group } of found) {
         if (provider_group !== undefined && login_ends_at !== undefined) {
           yield* note(
-            `${email} stays in the group until ${login_ends_at}, as a member of ${provider_group} at the provider`
+            `${email} stays in the group until ${momentText(login_ends_at)}, as a member of ${provider_group} at the provider`
           )
         }
       }

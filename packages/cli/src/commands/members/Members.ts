@@ -2,6 +2,7 @@ import type { OrgPath } from "@coffer/domain/api/Paths"
 import { type Member, Role } from "@coffer/domain/directory/Member"
 import { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
+import { momentCell } from "../../base/Moments.js"
 import { NotThere } from "../../base/Failures.js"
 import { atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
@@ -16,13 +17,13 @@ const columns = {
   email: (member: Member) => member.email,
   name: (member: Member) => member.name,
   role: (member: Member) => member.role,
-  since: (member: Member) => member.created_at
+  since: (member: Member) => momentCell(member.created_at)
 }
 
 /** The columns that only admins see. */
 const adminColumns = {
   access: (member: Member) => (member.has_access === true ? "yes" : "none yet"),
-  seen: (member: Member) => (member.accepted === false ? "invited" : (member.last_seen_at ?? "never"))
+  seen: (member: Member) => (member.accepted === false ? "invited" : (momentCell(member.last_seen_at) ?? "never"))
 }
 
 const list = atOrg("list", {

@@ -1,3 +1,4 @@
+import { momentCell } from "../../base/Moments.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
 import { idOf } from "../../grammar/IdKinds.js"
 import type { OrganizationExport } from "@coffer/domain/archive/Export"
@@ -60,7 +61,7 @@ const columns = {
   "asked by": ({ created_by }: OrganizationExport) => created_by,
   "approved by": ({ approved_by }: OrganizationExport) => approved_by,
   versions: ({ versions }: OrganizationExport) => (versions ? "all" : "current"),
-  until: ({ expires_at }: OrganizationExport) => expires_at
+  until: ({ expires_at }: OrganizationExport) => momentCell(expires_at)
 }
 
 const list = atOrg("export list", {

@@ -5,6 +5,7 @@ import type { Organization } from "@coffer/domain/directory/Organization"
 import type { Overview, ProjectOverview } from "@coffer/domain/secrets/Overview"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
+import { momentCell } from "../../base/Moments.js"
 import { asking, atOrg, atServer, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option, optionalArgument } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
@@ -28,7 +29,7 @@ import {
 const columns = {
   name: (org: Organization) => org.name,
   role: (org: Organization) => org.role,
-  created: (org: Organization) => org.created_at
+  created: (org: Organization) => momentCell(org.created_at)
 }
 
 const kindAt = (given: CommandLineSettings): Kind => ({
@@ -100,7 +101,7 @@ const projectColumns = {
   project: ({ project }: ProjectOverview) => project,
   environments: ({ environments }: ProjectOverview) => environments,
   keys: ({ keys }: ProjectOverview) => keys,
-  changed: ({ changed_at }: ProjectOverview) => changed_at ?? undefined,
+  changed: ({ changed_at }: ProjectOverview) => momentCell(changed_at),
   by: ({ changed_by }: ProjectOverview) => changed_by ?? undefined
 }
 

@@ -2,6 +2,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { Pattern } from "@coffer/domain/base/Pattern"
 import { type Previews, previewTerms } from "@coffer/domain/access/Previews"
 import * as Effect from "effect/Effect"
+import { momentCell } from "../../base/Moments.js"
 import { atProject, yes } from "../../grammar/Command.js"
 import { option, requiredOption } from "../../grammar/Fields.js"
 import { inProject, optionalProject, requiredEnv } from "../../grammar/PlaceArguments.js"
@@ -16,7 +17,7 @@ const fieldsOf = ({ from, longest, max, pattern, updated_at, updated_by }: Previ
   max,
   longest,
   "set by": updated_by,
-  "set at": updated_at
+  "set at": momentCell(updated_at)
 })
 
 export const previews = atProject("previews", {

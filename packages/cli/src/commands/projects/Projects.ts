@@ -5,6 +5,7 @@ import { ProjectName } from "@coffer/domain/base/Names"
 import type { Project } from "@coffer/domain/directory/Project"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell } from "../../base/Moments.js"
 import { asking, atOrg, atProject, group, wide, yes } from "../../grammar/Command.js"
 import { commas, option } from "../../grammar/Fields.js"
 import { inProject, type Named, namedProject, optionalProject, projectAndName } from "../../grammar/PlaceArguments.js"
@@ -26,7 +27,7 @@ import {
 
 const columns = {
   name: (project: Project) => project.name,
-  created: (project: Project) => project.created_at
+  created: (project: Project) => momentCell(project.created_at)
 }
 
 const kindAt = ({ given, path }: { readonly given: CommandLineSettings; readonly path: OrgPath }): Kind => ({

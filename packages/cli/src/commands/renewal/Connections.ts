@@ -8,7 +8,8 @@ import { asking, atEnv, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option, requiredOption } from "../../grammar/Fields.js"
 import { readBytes, sourceOf } from "../../terminal/Bytes.js"
 import { confirm } from "../../terminal/Prompts.js"
-import { doneView, listView, recordView } from "../../terminal/View.js"
+import { printFields } from "../../terminal/Print.js"
+import { doneView, listView } from "../../terminal/View.js"
 
 const name = argument("NAME", ConnectionName, "The connection's name")
 
@@ -83,11 +84,8 @@ const test = atEnv("test", {
       const found = yield* call("connections", (api) => api.test({ path: { ...path, connection_name: options.name } }))
       const { may_change, may_create, ok, problem, version } = found
       if (!ok) return yield* new CannotDo({ message: `connection ${options.name}: ${problem ?? "the login failed"}` })
-      const word = (may: boolean) => (may ? "yes" : "no")
-      return {
-        ...recordView({ version, "may create users": word(may_create), "may change passwords": word(may_change) }),
-        json: found
-      }
+      const fields = { version, "may create users": may_create, "may change passwords": may_change }
+      return { json: found, text: printFields(fields) }
     })
 })
 

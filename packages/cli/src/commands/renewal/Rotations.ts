@@ -6,12 +6,14 @@ import { newRotation, type Rotation } from "@coffer/domain/secrets/Rotation"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { CannotDo } from "../../base/Failures.js"
 import { asking, atEnv, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option, repeatedOption, requiredOption } from "../../grammar/Fields.js"
 import type { Codec } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
-import { doneView, listView, recordView } from "../../terminal/View.js"
+import { printFields } from "../../terminal/Print.js"
+import { doneView, listView } from "../../terminal/View.js"
 
 const name = argument("NAME", RotationName, "The rotation's name")
 
@@ -25,8 +27,8 @@ const columns = {
   writes: ({ writes }: Rotation) => Object.keys(writes).join(" "),
   every: ({ every }: Rotation) => every,
   state: stateOf,
-  "due at": ({ due_at }: Rotation) => due_at,
-  "rotated at": ({ rotated_at }: Rotation) => rotated_at
+  "due at": ({ due_at }: Rotation) => momentCell(due_at),
+  "rotated at": ({ rotated_at }: Rotation) => momentCell(rotated_at)
 }
 
 const list = atEnv("list", {
@@ -60,14 +62,14 @@ const fieldsOf = (one: Rotation) => ({
   passwords: `${one.length} of ${one.alphabet}`,
   state: stateOf(one),
   "next user": one.next_user,
-  "due at": one.due_at,
-  "rotated at": one.rotated_at,
+  "due at": momentCell(one.due_at),
+  "rotated at": momentCell(one.rotated_at),
   failures: one.failures,
   problem: one.problem,
   paused: one.paused,
   "created by": one.created_by,
-  "created at": one.created_at,
-  "updated at": one.updated_at
+  "created at": momentCell(one.created_at),
+  "updated at": momentCell(one.updated_at)
 })
 
 const show = atEnv("show", {
@@ -77,7 +79,7 @@ const show = atEnv("show", {
   run: ({ call, options, path }) =>
     Effect.map(
       call("rotations", (api) => api.get({ path: { ...path, rotation_name: options.name } })),
-      (found) => ({ ...recordView(fieldsOf(found)), json: found })
+      (found) => ({ json: found, text: printFields(fieldsOf(found)) })
     )
 })
 
@@ -136,7 +138,7 @@ const create = atEnv("create", {
       const payload = { name, connection, users, writes: Object.fromEntries(writes), ...terms }
       const made = yield* call("rotations", (api) => api.create({ path, payload }))
       return doneView(
-        `rotation ${name} created: its first turn is at ${made.due_at}; begin it now with: coffer rotation run ${name}`,
+        `rotation ${name} created: its first turn is at ${momentText(made.due_at)}; begin it now with: coffer rotation run ${name}`,
         made
       )
     })
@@ -171,7 +173,7 @@ const run = atEnv("run", {
       const at = { ...path, rotation_name: options.name }
       const begun = yield* call("rotations", (api) => api.run({ path: at }))
       const done = yield* ended(call, at, begun)
-      return doneView(`rotation ${done.name} is done; its next turn is at ${done.due_at}`, done)
+      return doneView(`rotation ${done.name} is done; its next turn is at ${momentText(done.due_at)}`, done)
     })
 })
 
@@ -183,7 +185,8 @@ const setPaused = (paused: boolean) =>
     run: ({ call, options, path }) =>
       Effect.map(
         call("rotations", (api) => api.update({ path: { ...path, rotation_name: options.name }, payload: { paused } })),
-        (changed) => doneView(`rotation ${changed.name} is ${paused ? "paused" : `due at ${changed.due_at}`}`, changed)
+        (changed) =>
+          doneView(`rotation ${changed.name} is ${paused ? "paused" : `due at ${momentText(changed.due_at)}`}`, changed)
       )
   })
 
@@ -213,7 +216,7 @@ const edit = atEnv("edit", {
         ...(writes.length > 0 && { writes: Object.fromEntries(writes) })
       }
       const changed = yield* call("rotations", (api) => api.update({ path: { ...path, rotation_name: name }, payload }))
-      return doneView(`rotation ${name} changed; its next turn is at ${changed.due_at}`, changed)
+      return doneView(`rotation ${name} changed; its next turn is at ${momentText(changed.due_at)}`, changed)
     })
 })
 

@@ -2,6 +2,7 @@ import { Permission } from "@coffer/domain/access/AclRule"
 import { type ApprovalRequest, Reason } from "@coffer/domain/requests/ApprovalRequest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { momentText } from "../../base/Moments.js"
 import { WrongUsage } from "../../base/Failures.js"
 import { atEnv, group } from "../../grammar/Command.js"
 import { argument, codecOf, option } from "../../grammar/Fields.js"
@@ -60,7 +61,7 @@ const request = atEnv("request", {
       )
       if (same !== undefined) {
         return doneView(
-          `request ${same.id} asks for ${askedFor(same)} in ${placeOf(same)} already, and waits for approval until ${same.expires_at}; see it with: coffer request show ${same.id}; for another one, first run: coffer request withdraw ${same.id}`,
+          `request ${same.id} asks for ${askedFor(same)} in ${placeOf(same)} already, and waits for approval until ${momentText(same.expires_at)}; see it with: coffer request show ${same.id}; for another one, first run: coffer request withdraw ${same.id}`,
           same
         )
       }

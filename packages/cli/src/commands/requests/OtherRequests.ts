@@ -5,6 +5,7 @@ import type { ApprovalId, ExportId, RequestId } from "@coffer/domain/base/Ids"
 import type { NotFound } from "@coffer/domain/errors/Errors"
 import type { Approval } from "@coffer/domain/requests/Approval"
 import * as Effect from "effect/Effect"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { WrongUsage } from "../../base/Failures.js"
 import type { Call } from "../../grammar/Command.js"
 import { printFields } from "../../terminal/Print.js"
@@ -49,12 +50,21 @@ export const rowOfOther = (other: OtherRequest) => {
     const { approved_by, created_by, expires_at, id, state, versions } = other.asked
     const text = `take the organization out${versions ? ", with earlier versions" : ""}`
     const votes = `${approved_by === undefined ? 0 : 1} of ${state === "waiting" || approved_by !== undefined ? 1 : 0}`
-    return { id, kind: "export", state, place: "", text, requester: created_by, votes, until: expires_at }
+    return { id, kind: "export", state, place: "", text, requester: created_by, votes, until: momentCell(expires_at) }
   }
   const { account, env, expires_at, id, method, project, state, url } = other.approval
   const votes = `${state === "pending" ? 0 : 1} of 1`
   const text = `${method} ${url}`
-  return { id, kind: "use", state, place: `${project}/${env}`, text, requester: account, votes, until: expires_at }
+  return {
+    id,
+    kind: "use",
+    state,
+    place: `${project}/${env}`,
+    text,
+    requester: account,
+    votes,
+    until: momentCell(expires_at)
+  }
 }
 
 /** Finds the one of an id. Fails with the failure of the list of changes if no other list has it. */
@@ -119,7 +129,7 @@ export const approveExport = Effect.fnUntraced(function* (
   const { created_by } = yield* call("exports", (api) => api.get(at))
   yield* confirm(`Let ${created_by} take all of ${path.org_name} out, with its secrets?`, yes)
   const approved = yield* call("exports", (api) => api.approve(at))
-  return doneView(`${created_by} can read export ${approved.id} until ${approved.expires_at}`, approved)
+  return doneView(`${created_by} can read export ${approved.id} until ${momentText(approved.expires_at)}`, approved)
 })
 
 export const endExport = (call: Call, path: OrgPath, export_id: ExportId) =>

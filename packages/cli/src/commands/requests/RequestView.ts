@@ -4,6 +4,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import type { Approvers } from "@coffer/domain/access/Protection"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { writeSecrets } from "../../formats/Formats.js"
 import type { Call } from "../../grammar/Command.js"
 import { note, printTable, writeValues } from "../../terminal/Print.js"
@@ -45,12 +46,12 @@ export const fieldsOf = (request: ApprovalRequest, approvers: string | undefined
       votes: votes
         .map(
           ({ by, comment, created_at, vote }) =>
-            `${vote} by ${by} at ${created_at}${comment === undefined ? "" : `: ${comment}`}`
+            `${vote} by ${by} at ${momentText(created_at)}${comment === undefined ? "" : `: ${comment}`}`
         )
         .join(", ")
     }),
-    created: request.created_at,
-    ...(state === "pending" ? { until: expires_at } : defined({ decided: decided_at })),
+    created: momentCell(request.created_at),
+    ...(state === "pending" ? { until: momentCell(expires_at) } : defined({ decided: momentCell(decided_at) })),
     ...defined({ "changed since": outdated?.join(", "), rule: rule_id, revision })
   }
 }

@@ -1,3 +1,4 @@
+import { momentCell } from "../../base/Moments.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
 import { idOf } from "../../grammar/IdKinds.js"
 import { shortIds } from "../../terminal/ShortForm.js"
@@ -42,7 +43,17 @@ const maxKeys = 3
 const rowOf = (request: ApprovalRequest) => {
   const { expires_at: until, id, kind, reason, requester, state } = request
   const text = askedFor(request, maxKeys)
-  return { id, kind, state, place: placeOf(request), text, requester, reason, votes: votesOf(request), until }
+  return {
+    id,
+    kind,
+    state,
+    place: placeOf(request),
+    text,
+    requester,
+    reason,
+    votes: votesOf(request),
+    until: momentCell(until)
+  }
 }
 
 type Row = Omit<ReturnType<typeof rowOf>, "id" | "kind" | "state" | "reason"> & {

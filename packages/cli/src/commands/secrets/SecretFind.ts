@@ -2,6 +2,7 @@ import { type FoundKey, type FoundKeyPage, KeyQuery } from "@coffer/domain/secre
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell } from "../../base/Moments.js"
 import { atOrg, wide } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
 import { listView } from "../../terminal/View.js"
@@ -10,7 +11,7 @@ const columns = {
   env: ({ env, project }: FoundKey) => `${project}/${env}`,
   key: ({ key }: FoundKey) => key,
   version: ({ version }: FoundKey) => version,
-  updated: ({ updated_at }: FoundKey) => updated_at
+  updated: ({ updated_at }: FoundKey) => momentCell(updated_at)
 }
 
 export const find = atOrg("find", {

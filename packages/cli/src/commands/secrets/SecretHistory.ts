@@ -3,6 +3,7 @@ import { VersionNumbers } from "@coffer/domain/secrets/Secret"
 import { ExpectedVersionParameter, maxPageSize, VersionParameter } from "@coffer/domain/base/Schemas"
 import type { SecretVersion } from "@coffer/domain/secrets/Secret"
 import * as Effect from "effect/Effect"
+import { momentCell } from "../../base/Moments.js"
 import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "@coffer/domain/base/Defined"
 import { asking, atEnv, type Call, wide, yes } from "../../grammar/Command.js"
@@ -15,7 +16,7 @@ import { absentKey, key } from "./KeyArguments.js"
 
 const columns = {
   version: (version: SecretVersion) => version.version,
-  created: (version: SecretVersion) => version.created_at,
+  created: (version: SecretVersion) => momentCell(version.created_at),
   by: (version: SecretVersion) => version.created_by,
   state: (version: SecretVersion) => (version.current ? "current" : version.destroyed ? "destroyed" : "-")
 }

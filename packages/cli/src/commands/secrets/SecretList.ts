@@ -3,6 +3,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import type { SecretList, SecretListed } from "@coffer/domain/secrets/Secret"
 import * as Effect from "effect/Effect"
+import { momentCell } from "../../base/Moments.js"
 import { WrongUsage } from "../../base/Failures.js"
 import { atEnvs, type Call, wide } from "../../grammar/Command.js"
 import { inPlace } from "../../grammar/PlaceForm.js"
@@ -14,7 +15,7 @@ import { matrix } from "./Matrix.js"
 const removedColumns = {
   key: (secret: SecretListed) => secret.key,
   version: (secret: SecretListed) => secret.version,
-  deleted: (secret: SecretListed) => secret.removed_at,
+  deleted: (secret: SecretListed) => momentCell(secret.removed_at),
   by: (secret: SecretListed) => secret.removed_by
 }
 

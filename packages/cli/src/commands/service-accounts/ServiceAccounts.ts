@@ -4,6 +4,7 @@ import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/direc
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell } from "../../base/Moments.js"
 import { atOrg, group, wide, yes } from "../../grammar/Command.js"
 import { isConfigured } from "../../grammar/Configured.js"
 import { argument, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
@@ -23,8 +24,8 @@ const columns = {
   networks: (account: ServiceAccount) => account.allowed_networks?.join(",") ?? "any",
   reveal: (account: ServiceAccount) => (account.reveal ? "yes" : "no"),
   key: (account: ServiceAccount) => (account.key_hint === "" ? "none" : `…${account.key_hint}`),
-  expires: (account: ServiceAccount) => account.expires_at,
-  "last used": (account: ServiceAccount) => account.last_used_at
+  expires: (account: ServiceAccount) => momentCell(account.expires_at),
+  "last used": (account: ServiceAccount) => momentCell(account.last_used_at)
 }
 
 const noteNetworks = (accounts: ReadonlyArray<ServiceAccount>) =>

@@ -1,3 +1,4 @@
+import { momentCell } from "../../base/Moments.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
 import { idOf } from "../../grammar/IdKinds.js"
 import { sessionFor } from "@coffer/client/internal/Credentials"
@@ -16,8 +17,8 @@ import { doneView, listView } from "../../terminal/View.js"
 const columns = {
   id: (session: Session) => session.id,
   program: sessionName,
-  created: (session: Session) => session.created_at,
-  "last used": (session: Session) => session.last_used_at,
+  created: (session: Session) => momentCell(session.created_at),
+  "last used": (session: Session) => momentCell(session.last_used_at),
   address: (session: Session) => session.ip_address,
   current: (session: Session) => (session.current ? "yes" : "no")
 }

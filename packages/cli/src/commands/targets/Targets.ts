@@ -1,6 +1,7 @@
 import { defined } from "@coffer/domain/base/Defined"
 import type { Target, TargetChange, TargetPlan } from "@coffer/domain/secrets/Target"
 import * as Effect from "effect/Effect"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { asking, atEnv, group, wide, yes } from "../../grammar/Command.js"
 import { flag } from "../../grammar/Specs.js"
 import { note, printFields, printJson, printList } from "../../terminal/Print.js"
@@ -14,7 +15,7 @@ const placeText = ({ place }: Target): string =>
     .join(" ")
 
 const pushedText = ({ pushed_at, pushed_revision }: Target): string =>
-  pushed_at === null ? "never" : `revision ${pushed_revision} at ${pushed_at}`
+  pushed_at === null ? "never" : `revision ${pushed_revision} at ${momentText(pushed_at)}`
 
 const columns = {
   name: (target: Target) => target.name,
@@ -84,7 +85,7 @@ const show = atEnv("show", {
           pushed: pushedText(target),
           "written there": target.owned,
           "created by": target.created_by,
-          "created at": target.created_at
+          "created at": momentCell(target.created_at)
         })
       })
     )

@@ -2,6 +2,7 @@ import { RemovedId } from "@coffer/domain/base/Ids"
 import type { Removed } from "@coffer/domain/directory/Removed"
 import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
+import { momentCell, momentText } from "../../base/Moments.js"
 import type { Failure } from "../../base/Failures.js"
 import { CannotDo, NotThere, WrongUsage } from "../../base/Failures.js"
 import { option } from "../../grammar/Fields.js"
@@ -35,7 +36,7 @@ export const serverOption = ({ serverUrl }: CommandLineSettings): string =>
 
 const columns = {
   name: ({ name }: Removed) => name,
-  deleted: ({ removed_at }: Removed) => removed_at,
+  deleted: ({ removed_at }: Removed) => momentCell(removed_at),
   by: ({ removed_by }: Removed) => removed_by,
   "restorable until": ({ restorable_until }: Removed) => restorable_until,
   id: ({ id }: Removed) => id
@@ -59,7 +60,7 @@ export const noteRestore = <E extends Failure, R>(
     ({ data: [newest] }) =>
       newest === undefined
         ? Effect.void
-        : note(`until ${newest.restorable_until}, bring it back with: ${restore(name)}`)
+        : note(`until ${momentText(newest.restorable_until)}, bring it back with: ${restore(name)}`)
   )
 
 /** The one that a name means: that of the id, or the one that was deleted last. */

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { readFileSync } from "node:fs"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell } from "../../base/Moments.js"
 import { CannotDo, NotThere, WrongUsage } from "../../base/Failures.js"
 import { atOrg, type Call, wide, yes } from "../../grammar/Command.js"
 import { argument, requiredOption } from "../../grammar/Fields.js"
@@ -96,8 +97,8 @@ const columns = {
   issuer: ({ issuer }: Federation) => issuer,
   conditions: conditionsText,
   audience: ({ audience }: Federation) => audience,
-  expires: ({ expires_at }: Federation) => expires_at,
-  "last used": ({ last_used_at }: Federation) => last_used_at,
+  expires: ({ expires_at }: Federation) => momentCell(expires_at),
+  "last used": ({ last_used_at }: Federation) => momentCell(last_used_at),
   // At the end: scripts take the others by their number.
   "max age": ({ max_age }: Federation) => `${max_age} s`,
   session: ({ ttl }: Federation) => `${ttl} s`,

@@ -5,6 +5,7 @@ import { UserCursor } from "@coffer/domain/directory/UserCursor"
 import type { UserRecord } from "@coffer/domain/directory/UserRecord"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell } from "../../base/Moments.js"
 import { NotThere } from "../../base/Failures.js"
 import { atServer, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option } from "../../grammar/Fields.js"
@@ -18,8 +19,8 @@ const columns = {
   email: (user: UserRecord) => user.email,
   name: (user: UserRecord) => user.name,
   superadmin: (user: UserRecord) => (user.is_superadmin ? "yes" : "no"),
-  disabled: (user: UserRecord) => user.disabled_at,
-  "last seen": (user: UserRecord) => user.last_seen_at,
+  disabled: (user: UserRecord) => momentCell(user.disabled_at),
+  "last seen": (user: UserRecord) => momentCell(user.last_seen_at),
   organizations: (user: UserRecord) => user.organizations,
   sessions: (user: UserRecord) => user.sessions
 }

@@ -4,6 +4,7 @@ import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentCell, momentText } from "../../base/Moments.js"
 import { CannotDo } from "../../base/Failures.js"
 import { atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { note, printJson, write } from "../../terminal/Print.js"
@@ -24,7 +25,7 @@ import {
 import { noteUnmatched, placePatternsOf } from "../access/UnmatchedPatterns.js"
 
 const stateOf = ({ enabled, failed_at }: Webhook): string =>
-  enabled ? "enabled" : failed_at === null ? "disabled" : `failed at ${failed_at}`
+  enabled ? "enabled" : failed_at === null ? "disabled" : `failed at ${momentText(failed_at)}`
 
 const failingText = ({ reason, since, status, tries }: NonNullable<Webhook["failing"]>): string =>
   `since ${since}: ${status === null ? (reason ?? "no response") : `status ${status}`}, ${tries} ${tries === 1 ? "try" : "tries"}`
@@ -145,7 +146,7 @@ const rotate = atOrg("rotate", {
       const payload = defined({ grace_seconds: grace })
       const webhook = yield* call("webhooks", (api) => api.rotateKey({ path: { ...path, webhook_id }, payload }))
       const until = webhook.old_key_until
-      const old = until === null ? "the old one signs no more" : `the old one signs too until ${until}`
+      const old = until === null ? "the old one signs no more" : `the old one signs too until ${momentText(until)}`
       yield* printKey(webhook, json, `webhook ${webhook_id} has a new key; ${old}`)
     })
 })
@@ -159,10 +160,10 @@ const deliveryColumns = {
   event: ({ event }: WebhookDelivery) => event.event,
   place: ({ event: { environment, key, project } }: WebhookDelivery) =>
     [project, environment, key].filter((name) => name !== null).join("/"),
-  time: ({ event }: WebhookDelivery) => event.time,
+  time: ({ event }: WebhookDelivery) => momentCell(event.time),
   outcome: outcomeOf,
   tries: ({ tries }: WebhookDelivery) => tries,
-  "next try": ({ next_try_at }: WebhookDelivery) => next_try_at
+  "next try": ({ next_try_at }: WebhookDelivery) => momentCell(next_try_at)
 }
 
 const deliveries = atOrg("deliveries", {
