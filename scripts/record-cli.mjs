@@ -234,6 +234,7 @@ $ coffer acl list
 $ coffer acl explain grace@example.com dev
 $ coffer acl table grace@example.com
 $ coffer acl who dev
+$ coffer acl review dev --note 'quarterly review'
 $ coffer acl grant grace@example.com prod read --until 2035-01-01
 $ coffer group create backend
 $ coffer group add backend grace@example.com

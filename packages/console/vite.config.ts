@@ -5,6 +5,7 @@ import { manualChunks } from "./bundling/Chunks.js"
 import { earlyScript } from "./bundling/EarlyScript.js"
 import { pureContract } from "./bundling/PureContract.js"
 import { withoutDocumentation } from "./bundling/WithoutDocumentation.js"
+import { withoutOtherRights } from "./bundling/WithoutOtherRights.js"
 import { withoutUncalled } from "./bundling/WithoutUncalled.js"
 import { withoutUnused } from "./bundling/WithoutUnused.js"
 
@@ -22,7 +23,7 @@ const { version } = JSON.parse(readFileSync(file("package.json"), "utf8")) as { 
 export default defineConfig({
   define: { "import.meta.env.VITE_VERSION": JSON.stringify(version) },
   root: file("./"),
-  plugins: [withoutUncalled(), withoutDocumentation, pureContract, withoutUnused, earlyScript],
+  plugins: [withoutUncalled(), withoutOtherRights(), withoutDocumentation, pureContract, withoutUnused, earlyScript],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   build: {
     // No organization can be named `-`.
@@ -31,7 +32,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // All styles are small, and each file costs a request.
     cssCodeSplit: false,
-    modulePreload: { polyfill: false },
+    // The first script asks for those of the matrix, and a page has few others: the lists for all cost more than they save.
+    modulePreload: false,
     reportCompressedSize: false,
     target: "es2022",
     rollupOptions: {

@@ -13,7 +13,7 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
   ["yaml", "/yaml/browser/dist/(?!index|parse/cst-)|/domain/dist/formats/(?:tools/)?Yaml\\w*\\.js$"],
   ["formats", "/dotenv/|/domain/dist/formats/|/domain/dist/secrets/(?:DangerousVariables|Reference)\\.js$"],
   ["formats", "/pages/matrix/(?:bulk/|import/|(?:ImportDialog|NewKeyDialog|Paste|RemovedRows|ReviewDialog)\\.)"],
-  ["dialogs", "/console/src/(?:kit/AskAccessDialog|shell/ApprovalDialog)\\.tsx$"],
+  ["palette", "/console/src/(?:kit/AskAccessDialog|shell/ApprovalDialog)\\.tsx$"],
   ["palette", "/console/src/palette/"],
   ["home", "/console/src/kit/Attention\\.tsx$"],
   ["index", "/console/src/(?:client/(?!PasskeyCeremonies)|kit/|routing/|staging/|state/)"],
@@ -27,15 +27,12 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
   ["machines", api("Backups|Delegations|Federations|Groups|Passkeys|ServiceAccounts|System|Users")],
   ["home", pages("organizations|projects")],
   ["wizard", "/pages/accounts/(?:Federation|Keyless|Kinds|Pod|Program|Recipe|TryToken|Wizard)"],
-  ["invite", "/pages/members/Invit"],
+  ["forms", "/pages/members/Invit|/pages/account/NewDelegation\\."],
   ["wizard", "/domain/dist/guides/|/console/package\\.json$"],
-  ["people", `${pages("groups|members/(?!Invit)|org-settings|rules")}|/domain/dist/access/Invitations\\.js$`],
-  ["accounts", pages("accounts|webhooks")],
-  [
-    "operator",
-    `${api("Consents")}|${pages("account/(?!NewDelegation|DelegationTerms)|authorize|backups|server|users")}`
-  ],
-  ["changes", pages("history|promote")]
+  ["people", `${pages("groups|members/(?!Invit)|org-settings")}|/domain/dist/access/Invitations\\.js$`],
+  ["rights", `${pages("accounts|rules|who")}|/domain/dist/access/HolderCsv\\.js$`],
+  ["operator", `${api("Consents")}|${pages("account/(?!NewDelegation)|authorize|backups|server|users")}`],
+  ["changes", pages("history|promote|webhooks")]
 ]
 
 const patterns = rows.map(([name, path]) => [name, new RegExp(path)] as const)

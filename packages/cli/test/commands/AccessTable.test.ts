@@ -71,6 +71,14 @@ describe("acl who", () => {
     assert.deepStrictEqual(of("alan@example.com"), ["read", "rule webshop/prod, until 2035-01-01 00:00 UTC", "-"])
     assert.deepStrictEqual(of("ada@example.com")?.slice(0, 2), ["admin", "role owner"])
     assert.match(of("ada@example.com")?.[2] ?? "", /Z$/)
+    assert.strictEqual(
+      await prints("acl", "review", "webshop/prod", "--note", "Q4"),
+      "reviewed who has read in webshop/prod: 2 people, 0 accounts, 0 groups, 0 delegations\n"
+    )
+    assert.match(
+      (await place.home.coffer(["acl", "who", "webshop/prod"])).stderr,
+      /last reviewed by ada@example.com at/
+    )
     const { data } = JSON.parse(await prints("acl", "who", "webshop/prod", "--permission", "write", "--json"))
     assert.deepStrictEqual(
       data.map(({ email }: { email: string }) => email),

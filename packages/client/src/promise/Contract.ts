@@ -146,6 +146,17 @@ export interface Contract {
       HolderPage,
       Denied
     >
+    /** Record that you reviewed who has a permission in an environment. */
+    readonly review: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{ permission?: Permission; note?: string }>
+        }
+      ],
+      AccessReview,
+      Denied
+    >
     /** Revoke an access rule. */
     readonly revoke: Endpoint<[request: { path: Path<"org_name" | "rule_id"> }], void, Denied>
   }
@@ -1518,6 +1529,16 @@ export type AccessReason = Readonly<{
   env_pattern?: string
 }>
 
+export type AccessReview = Readonly<{
+  by: string
+  at: Timestamp
+  permission: OpenPermission
+  people: Count
+  service_accounts: Count
+  groups: Count
+  delegations: Count
+}>
+
 export type AccountReference = string
 
 export type AclExplanation = Readonly<{
@@ -1865,6 +1886,7 @@ export type AuditAction =
   | "acl.grant"
   | "acl.revoke"
   | "acl.expire"
+  | "acl.review"
   | "group.create"
   | "group.update"
   | "group.delete"
@@ -2306,6 +2328,7 @@ export type HolderKind = "group" | "service_account" | "user"
 export type HolderPage = Readonly<{
   data: ReadonlyArray<AccessHolder>
   superadmins: Count
+  reviewed?: LastReview
   pagination: Readonly<{ limit: Count; has_next: boolean; next_cursor: string | null }>
 }>
 
@@ -2329,6 +2352,8 @@ export type KeyCheck = Readonly<{
 export type KeyProblem = "breaks_pattern" | "required"
 
 export type KeyWarning = Readonly<{ key: string; problem: KeyProblem }>
+
+export type LastReview = Readonly<{ by: string; at: Timestamp }>
 
 export type LoginCode = string
 

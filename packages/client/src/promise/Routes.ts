@@ -10,6 +10,7 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
     explain: "GET /api/orgs/{org_name}/acl/explain subject_type!,email,subject_id,project!,env!",
     access: "GET /api/orgs/{org_name}/access subject,limit,after",
     who: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/access permission,key,limit,after",
+    review: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/access/reviews  permission,note",
     revoke: "DELETE /api/orgs/{org_name}/acl/{rule_id}"
   },
   approvals: {

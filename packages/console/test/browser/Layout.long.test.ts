@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser())(`the layout${why}`, () => {
     const { page } = visit
     const starts = new Map<string, number>()
     const ofOrg = ["members", "rules", "accounts", "approvals", "audit", "settings"].map((name) => `/layout/-/${name}`)
-    const ofProject = ["/-/promote", "/-/history", "/-/settings", "/KEY?env=prod"].map(
+    const ofProject = ["/-/promote", "/-/history", "/-/who", "/-/settings", "/KEY?env=prod"].map(
       (name) => `/layout/webshop${name}`
     )
     for (const path of ["/", "/layout", ...ofOrg, ...ofProject]) {

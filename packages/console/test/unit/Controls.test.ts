@@ -26,7 +26,8 @@ const functionsOf = (file: ts.SourceFile): ReadonlyMap<string, ts.Node> => {
 }
 
 /** The changes among the calls of the contract begin so in the console. */
-const reads = /^(list|get|show|find|me|matrix|explain|access|activity|versions|deliveries|mappings|members|references)$/
+const reads =
+  /^(list|get|show|find|me|matrix|explain|access|activity|versions|deliveries|mappings|members|references|who)$/
 
 /** Checks whether a control's code, with all functions of its file that it uses, calls the contract to write. */
 const writesIn = (node: ts.Node, functions: ReadonlyMap<string, ts.Node>, seen = new Set<string>()): boolean => {

@@ -6,6 +6,7 @@ import { DelegationId, GroupId, ServiceAccountId, UserId } from "../base/Ids.js"
 import { withMessage } from "../base/Message.js"
 import { Email, GroupName, SecretKey } from "../base/Names.js"
 import { Pagination } from "../base/Pagination.js"
+import { isReason, reasonForm } from "../base/ReasonForm.js"
 import { Count, extensibleEnum, field, list, optional, Timestamp } from "../base/Schemas.js"
 
 /** In the order of pages. */
@@ -78,6 +79,37 @@ export const AccessHolder = Schema.Struct({
 })
 export type AccessHolder = typeof AccessHolder.Type
 
+/** A note on a review. Its form is that of a reason. */
+export const ReviewNote = Schema.String.pipe(
+  Schema.filter(isReason, {
+    ...withMessage(reasonForm.message),
+    jsonSchema: { type: "string", minLength: 1, maxLength: reasonForm.maxLength },
+    description: "what is said of the review, on one line; the audit log shows it",
+    examples: ["quarterly review, nothing to change"]
+  })
+)
+
+const reviewed = {
+  by: field(Schema.String, "the address of the owner or admin who reviewed it", "ada@example.com"),
+  at: field(Timestamp, "time of the review", "2026-02-01T08:30:00.000Z")
+}
+
+export const LastReview = Schema.Struct(reviewed).annotations({
+  identifier: "LastReview",
+  description: "the newest review in the audit log"
+})
+export type LastReview = typeof LastReview.Type
+
+export const AccessReview = Schema.Struct({
+  ...reviewed,
+  permission: field(OpenPermission, "the permission whose holders were reviewed", "read"),
+  people: field(Count, "how many people had it", 12),
+  service_accounts: field(Count, "how many service accounts had it", 2),
+  groups: field(Count, "how many groups had it", 1),
+  delegations: field(Count, "how many delegations had it", 0)
+}).annotations({ identifier: "AccessReview", description: "the record that somebody reviewed who has a permission" })
+export type AccessReview = typeof AccessReview.Type
+
 export const HolderPage = Schema.Struct({
   ...list(AccessHolder).fields,
   superadmins: field(
@@ -85,6 +117,7 @@ export const HolderPage = Schema.Struct({
     "how many superadmins of the server, who may do everything, are no members of the organization",
     1
   ),
+  reviewed: optional(LastReview, "the last review of who has access to the environment; absent if none is in the log"),
   pagination: field(Pagination, "position of this page in the list")
 }).annotations({
   identifier: "HolderPage",

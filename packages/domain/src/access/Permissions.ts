@@ -99,6 +99,7 @@ export const needs = {
   "acl.revoke": { on: "org", role: "admin", account: "manager" },
   "acl.explain": { on: "org", role: "member", account: "any", delegable: true },
   "access.list": { on: "env", role: "admin" },
+  "access.review": { on: "env", role: "admin" },
   "group.list": { on: "org", role: "admin" },
   "group.create": { on: "org", role: "admin" },
   "group.update": { on: "org", role: "admin" },

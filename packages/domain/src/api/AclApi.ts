@@ -4,7 +4,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { AccessCursor, AccessPage, AccessSubject } from "../access/AccessTable.js"
-import { HolderCursor, HolderPage } from "../access/AccessHolder.js"
+import { AccessReview, HolderCursor, HolderPage, ReviewNote } from "../access/AccessHolder.js"
 import { AclExplanation, AclRule, maxRuleDays, namesItsSubject, Permission, SubjectType } from "../access/AclRule.js"
 import { Authentication } from "../access/Actor.js"
 import { Expiry } from "../secrets/Due.js"
@@ -16,7 +16,15 @@ import { Pattern } from "../base/Pattern.js"
 import { body, field, LimitParameter, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { EnvPath, orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, ForDelegations, RecentLogin, recentLogin, requires } from "./Requirement.js"
+import {
+  Admission,
+  Compressible,
+  ForDelegations,
+  RecentLogin,
+  recentLogin,
+  requires,
+  ValueFlow
+} from "./Requirement.js"
 
 const subject = {
   subject_type: field(SubjectType, "the kind of subject to explain"),
@@ -131,6 +139,29 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(
         OpenApi.Description,
         "For admins and owners. Groups first, then service accounts and people, each in the order of ids; the delegations of a person are with that person. `because` is the role or rule that gives the permission for longest. `last_used_at` is the last entry of the audit log in this environment, with its present names, that needs the permission or a higher one; with `key`, the last one about that secret. A page may be short: send `next_cursor` as `after` until it is null."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("review", `${paths.env}/access/reviews`)
+      .setPath(EnvPath)
+      .setPayload(
+        body({
+          permission: optional(Permission, "the permission whose holders were reviewed; default: read", "read"),
+          note: optional(
+            ReviewNote,
+            "what the audit log says of the review, on one line",
+            "quarterly review, nothing to change"
+          )
+        })
+      )
+      .addSuccess(response(AccessReview, "What the audit log records"), { status: 201 })
+      .pipe(requires("access.review"))
+      .annotate(RecentLogin, "never")
+      .annotate(ValueFlow, "none")
+      .annotate(OpenApi.Summary, "Record that you reviewed who has a permission in an environment")
+      .annotate(
+        OpenApi.Description,
+        "For admins and owners. Makes the entry `acl.review` with how many had the permission at this moment, and changes no right."
       )
   )
   .add(

@@ -83,6 +83,7 @@ export const auditActions = [
   "acl.grant",
   "acl.revoke",
   "acl.expire",
+  "acl.review",
   "group.create",
   "group.update",
   "group.delete",

@@ -161,6 +161,8 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "acl.revoke": (facts) => `revoked ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()}`,
   "acl.expire": (facts) =>
     `noted that ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()} ended${facts.with("expires_at", (at) => ` at ${at}`)}`,
+  "acl.review": (facts) =>
+    `reviewed who has ${facts.text("permission", "a permission")}${facts.inPlace()}${facts.with("note", (note) => `: ${note}`)}`,
   "group.create": (facts) => `created the group ${facts.text("name")}`,
   "group.update": (facts) => `renamed the group ${facts.text("before")} to ${facts.text("name")}`,
   "group.delete": (facts) => `deleted the group ${facts.text("name")}`,

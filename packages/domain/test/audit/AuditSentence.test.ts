@@ -102,6 +102,8 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
     "allowed previews of preview, named pr-*, in webshop"
   ],
   ["previews.delete", { project: "webshop" }, "allowed no previews any more in webshop"],
+  ["acl.review", { ...place, permission: "read", people: 3 }, "reviewed who has read in webshop/prod"],
+  ["acl.review", { ...place, permission: "use", note: "Q4" }, "reviewed who has use in webshop/prod: Q4"],
   ["env.revert", { ...place, to: 3, revision: 9 }, "reverted webshop/prod to revision 3"],
   ["secret.set", secret, "set API_KEY (version 3) in webshop/prod"],
   ["secret.set", { ...secret, rolled_back_to: 1 }, "rolled API_KEY back to version 1 in webshop/prod"],

@@ -7,6 +7,7 @@ export const loginReasons = {
   secrets: "it is daily work with secrets: their values change, and nobody's rights do",
   empty: "a new place or group is empty, and its name gives nobody a right",
   begun: "it belongs to a transfer that began with a recent login",
+  records: "it makes an entry of the log, and changes nobody's rights",
   asks: "it asks: people who vote give the right, each with a recent login",
   sends: "it sends or tries again what was set up with a recent login"
 } as const
@@ -46,6 +47,7 @@ export const archiveReasons = {
  */
 const table = `
 acl.grant                           always         undone acl.revoke              record
+acl.review                          never records  adds                           none nothing
 acl.revoke                          never ends     asks                           -
 approvals.approve                   always         decides                        none requests
 approvals.refuse                    never ends     asks                           none requests

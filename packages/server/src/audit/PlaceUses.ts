@@ -55,6 +55,8 @@ export interface UsedPlace {
 /** How many actors one statement looks up. With a key, there is a place for each set of keys that was read together. */
 const actorsAtOnce = (key: string | undefined): number => (key === undefined ? 50 : 5)
 
+const ReviewRow = Schema.Struct({ by: Schema.String, at: Schema.String })
+
 const inPlace = sql`p.log = ${"log"} AND p.project = ${"project"} AND p.env = ${"env"}`
 
 /** The newest use of each run at some places. Postings whose entries left for archives went with them. */
@@ -96,4 +98,17 @@ export const makePlaceUses = Effect.gen(function* () {
     }
     return last
   })
+})
+
+/** Looks up the newest review of who has access to an environment. */
+export const makeLastReview = Effect.gen(function* () {
+  const { first } = yield* query
+  const index = yield* AuditIndex
+  const find = first(ReviewRow)`
+    SELECT a.actor_name AS by, a.created_at AS at FROM audit_entries a WHERE a.position = (
+      SELECT max((SELECT max(e.position) FROM audit_postings e WHERE e.run = k.id))
+      FROM audit_places p CROSS JOIN audit_place_counters k
+      WHERE ${inPlace} AND p.keys = '' AND p.actor_name = '' AND k.place = p.id AND k.action = 'acl.review')`
+  return ({ env, log, project }: Omit<UsedPlace, "key">) =>
+    Effect.zipRight(index.catchUp(log), find({ log, project, env }))
 })

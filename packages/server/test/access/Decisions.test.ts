@@ -80,6 +80,7 @@ const table: Readonly<
   "acl.revoke": ["yes", "yes", "no", "no", "admin"],
   "acl.explain": ["yes", "yes", "yes", "yes", "yes"],
   "access.list": ["yes", "yes", "no", "no", "no"],
+  "access.review": ["yes", "yes", "no", "no", "no"],
   "group.list": ["yes", "yes", "no", "no", "no"],
   "group.create": ["yes", "yes", "no", "no", "no"],
   "group.update": ["yes", "yes", "no", "no", "no"],

@@ -16,6 +16,7 @@ import { runs } from "../../../domain/test/support/Runs.js"
 import {
   account,
   asActor,
+  entries,
   envPath,
   grant,
   key,
@@ -27,6 +28,7 @@ import {
   person,
   readSecret,
   setSecret,
+  transaction,
   uuid
 } from "../support/Services.js"
 
@@ -429,6 +431,31 @@ describe("who has a permission in an environment", () => {
         assert.strictEqual(yield* of({ permission: "use" }), "string")
         assert.strictEqual(yield* of({ permission: "write" }), "never")
         assert.strictEqual(yield* of({}, envPath("dev")), "never")
+      })
+    )
+  )
+
+  it.effect("records who reviewed it, with how many have it, and shows the newest review", () =>
+    withHolders(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        const bob = yield* member("bob@example.com", "developer")
+        yield* grant(bob, "read")
+        yield* grant(yield* account("ci"), "write")
+        assert.notProperty(yield* page(ada), "reviewed")
+        const reviewed = yield* Effect.gen(function* () {
+          const all = yield* Holders
+          const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(), "access.review"))
+          const counted = yield* all.count(place)
+          return yield* transaction(all.review(place, counted, "Q4"))
+        }).pipe(asActor(ada))
+        const counts = { permission: "read", people: 2, service_accounts: 1, groups: 0, delegations: 0 }
+        assert.deepInclude(reviewed, { by: "ada@example.com", ...counts })
+        const entry = (yield* entries()).at(-1)
+        assert.deepInclude(entry, { action: "acl.review", actor: "ada@example.com" })
+        assert.deepInclude(entry?.metadata, { ...counts, note: "Q4", project: "webshop", env: "prod" })
+        assert.deepInclude((yield* page(ada)).reviewed, { by: "ada@example.com" })
+        assert.notProperty(yield* page(ada, {}, envPath("dev")), "reviewed")
       })
     )
   )

@@ -270,6 +270,8 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${org}/access?subject=dev`, { by })
   await ask("GET", `${org}/projects/webshop/envs/dev/access?permission=admin`, { by })
   await ask("GET", `${org}/projects/webshop/envs/dev/access?after=x`, { by })
+  await ask("POST", `${org}/projects/webshop/envs/dev/access/reviews`, { by, body: { note: "Q4" } })
+  await ask("POST", `${org}/projects/webshop/envs/dev/access/reviews`, { by, body: { note: "" } })
   await ask("GET", `${org}/projects/webshop/envs/dev/access`, { by: dev })
   await ask("GET", secret, { by: dev })
   await ask("DELETE", `${org}/acl/${granted.id}`, { by })

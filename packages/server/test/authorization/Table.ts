@@ -733,6 +733,7 @@ const table: Readonly<Record<string, Row>> = {
   "GET /api/orgs/:org_name/acl/explain": row(200, insidersOfProject, "acl.explain"),
   "GET /api/orgs/:org_name/access": row(200, insiders, "acl.explain"),
   [`GET ${env}/access`]: row(200, adminsInProject, "access.list"),
+  [`POST ${env}/access/reviews`]: row(201, adminsInProject, "access.review"),
   "DELETE /api/orgs/:org_name/acl/:rule_id": row(204, revokers, "acl.revoke", ownRule),
 
   [`POST ${groups}`]: row(201, admins, "group.create", ownOrganizationOfAdmin),

@@ -11,6 +11,7 @@ const env = "/api/orgs/:org_name/projects/:project_name/envs/:env_name"
 
 /** Calls below an environment that change nothing in it: each with its reason. */
 const harmless: Readonly<Record<string, string>> = {
+  [`POST ${env}/access/reviews`]: "records who may do what, and changes nothing",
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/use": "sends a request, and changes no secret",
   "PUT /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection":
     "is refused by its own comparison when it weakens: see Changes.test.ts",

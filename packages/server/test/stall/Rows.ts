@@ -670,6 +670,9 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["10,000 members, 20,000 rules", () => ({ query: "limit=100&permission=use" })],
     ["the last of the members, of a key", () => ({ query: `key=${fullKeys[0]}&permission=admin&after=h~user~8` })]
   ],
+  [`POST ${env}/access/reviews`]: [
+    body("10,000 members, 20,000 rules", () => ({ permission: "use", note: "n".repeat(500) }))
+  ],
   "DELETE /api/orgs/:org_name/acl/:rule_id": [
     ["", (about) => ({ place: { rule_id: one(about.limits.rules, about) } })]
   ],

@@ -1,4 +1,9 @@
-import type { AccessHolder, HolderDelegation, HolderPage } from "@coffer/domain/access/AccessHolder"
+import {
+  type AccessHolder,
+  type HolderDelegation,
+  type HolderPage,
+  ReviewNote
+} from "@coffer/domain/access/AccessHolder"
 import { Permission } from "@coffer/domain/access/AclRule"
 import { defined } from "@coffer/domain/base/Defined"
 import { SecretKey } from "@coffer/domain/base/Names"
@@ -10,7 +15,7 @@ import { atEnv, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { note } from "../../terminal/Print.js"
-import { listView } from "../../terminal/View.js"
+import { doneView, listView } from "../../terminal/View.js"
 import { because } from "./AccessTable.js"
 
 /** A line of the list: a holder, or a delegation of the person before it. */
@@ -58,13 +63,16 @@ export const who = atEnv("who", {
     Effect.gen(function* () {
       const data: Array<AccessHolder> = []
       let superadmins = 0
+      let reviewed: HolderPage["reviewed"]
       for (let after: string | null | undefined = undefined; after !== null;) {
         const urlParams = { limit: maxPageSize, ...defined({ permission, key, after }) }
         const page: HolderPage = yield* call("acl", (api) => api.who({ path, urlParams }))
         data.push(...page.data)
+        reviewed ??= page.reviewed
         superadmins = page.superadmins
         after = page.pagination.next_cursor
       }
+      if (reviewed !== undefined) yield* note(`last reviewed by ${reviewed.by} at ${reviewed.at}`)
       if (superadmins > 0) yield* note(`${superadmins} superadmins of the server may do everything here, too`)
       data.sort(inOrder)
       const lines = data.flatMap((holder): ReadonlyArray<Line> => [
@@ -72,6 +80,33 @@ export const who = atEnv("who", {
         ...(holder.delegations ?? []).map((delegation) => ({ holder, delegation }))
       ])
       const { text } = listView({ data: lines }, columns, "nobody has this permission here")
-      return { json: { data, superadmins }, text }
+      return { json: { data, superadmins, ...defined({ reviewed }) }, text }
     })
+})
+
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+
+export const review = atEnv("review", {
+  description: "Record in the audit log that you reviewed who has a permission in an environment",
+  examples: ["coffer acl review webshop/prod --note 'quarterly review'"],
+  options: {
+    place: optionalPlace,
+    permission: option("permission", Permission, "The permission whose holders you reviewed; default: read"),
+    note: option("note", ReviewNote, "What the audit log says of the review")
+  },
+  place: inPlace,
+  run: ({ call, options: { note, permission }, path }) =>
+    Effect.map(
+      call("acl", (api) => api.review({ path, payload: defined({ permission, note }) })),
+      (made) =>
+        doneView(
+          `reviewed who has ${made.permission} in ${path.project_name}/${path.env_name}: ${[
+            counted(made.people, "person", "people"),
+            counted(made.service_accounts, "account", "accounts"),
+            counted(made.groups, "group", "groups"),
+            counted(made.delegations, "delegation", "delegations")
+          ].join(", ")}`,
+          made
+        )
+    )
 })

@@ -21,7 +21,7 @@ import { note, printLine } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, printView } from "../../terminal/View.js"
 import { table } from "./AccessTable.js"
-import { who as whoCan } from "./AccessHolders.js"
+import { review, who as whoCan } from "./AccessHolders.js"
 import { settleUnmatched } from "./UnmatchedPatterns.js"
 import { until } from "./Expires.js"
 
@@ -262,5 +262,6 @@ export const aclCommand = group("acl", "Access rules: who may read and write whi
   revoke,
   explain,
   table,
-  whoCan
+  whoCan,
+  review
 ])

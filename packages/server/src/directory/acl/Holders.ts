@@ -1,5 +1,6 @@
 import {
   type AccessHolder,
+  type AccessReview,
   type HolderDelegation,
   type HolderKind,
   holderCursorOf,
@@ -9,7 +10,7 @@ import {
   type HolderPosition
 } from "@coffer/domain/access/AccessHolder"
 import { type Permission, permissions } from "@coffer/domain/access/AclRule"
-import type { Delegated } from "@coffer/domain/access/Actor"
+import { actorName, type Delegated } from "@coffer/domain/access/Actor"
 import { GroupId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import { paginationOf } from "@coffer/domain/base/Pagination"
@@ -17,15 +18,16 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import type { Place } from "../../access/Access.js"
+import { type Place, sourceOf } from "../../access/Access.js"
 import { keysIn } from "../../access/caller/Authenticator.js"
 import { delegationLimit } from "../../access/caller/SessionLimits.js"
 import { explain, type Grant, type Reason, ruleMatcherOf, type Subject } from "../../access/place/Decisions.js"
 import { AuditIndex } from "../../audit/AuditIndex.js"
-import { makePlaceUses } from "../../audit/PlaceUses.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { makeLastReview, makePlaceUses } from "../../audit/PlaceUses.js"
 import { ServerConfig } from "../../base/Config.js"
 import { mapInSlices, pacing } from "../../base/EventLoop.js"
-import { timestamp } from "../../base/Time.js"
+import { now, timestamp } from "../../base/Time.js"
 import { method } from "../../base/tracing/Traced.js"
 import { reasonOf } from "./AccessTable.js"
 import { holdersRepo, type PersonRow, type PlaceRuleRow } from "./HoldersRepo.js"
@@ -36,6 +38,8 @@ const defaultLimit = 100
 const atOnce = 50
 /** How many people one page looks at: in a large organization, few may have the permission. */
 const lookedAt = 2_000
+
+type HolderPlace = Place<"access.list" | "access.review">
 
 interface Request {
   readonly permission?: Permission
@@ -88,10 +92,12 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
   effect: Effect.gen(function* () {
     const repo = yield* holdersRepo
     const lastUses = yield* makePlaceUses
+    const lastReview = yield* makeLastReview
+    const audit = yield* AuditLog
     const { maxMillis } = delegationLimit(yield* ServerConfig)
 
     /** The rules that are about a place. An organization may have many, and each is matched. */
-    const rulesAt = Effect.fnUntraced(function* ({ env, org, project }: Place<"access.list">) {
+    const rulesAt = Effect.fnUntraced(function* ({ env, org, project }: HolderPlace) {
       const matches = ruleMatcherOf({ org: org.name, project: project.name, env: env.name })
       const rows = yield* repo.rules(org.id, project.name)
       const found = yield* mapInSlices(rows, (row) => (matches(grantOf(row)) ? [row] : []))
@@ -102,7 +108,7 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
     type Rules = Effect.Effect.Success<ReturnType<typeof rulesAt>>
 
     /** Makes the walk over those who have a permission at a place. */
-    const walkAt = (place: Place<"access.list">, rules: Rules, wanted: Permission, key: SecretKey | undefined) => {
+    const walkAt = (place: HolderPlace, rules: Rules, wanted: Permission, key: SecretKey | undefined) => {
       const orgId = place.org.id
       const names = { org: place.org.name, project: place.project.name, env: place.env.name }
 
@@ -264,7 +270,7 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
     const read = method(
       "Holders.read",
       function* (
-        place: Place<"access.list">,
+        place: HolderPlace,
         { after, key, limit = defaultLimit, permission = "read" }: Request
       ): Effect.fn.Return<HolderPage> {
         const { env, org, project } = place
@@ -275,18 +281,56 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
           permission,
           Array.filterMap(found, ({ id, kind }) => (kind === "group" ? Option.none() : Option.some(id)))
         )
+        const reviewed =
+          after === undefined ? yield* lastReview({ log: org.id, project: project.name, env: env.name }) : undefined
         const { count } = yield* repo.superadmins({ orgId: org.id })
         return {
           data: found.map((holder) =>
             holder.kind === "group" ? holder : { ...holder, last_used_at: used.get(holder.id) ?? null }
           ),
           superadmins: count,
+          ...(reviewed !== undefined && { reviewed }),
           pagination: paginationOf(limit, position === null ? null : holderCursorOf(position))
         }
       }
     )
 
-    return { read } as const
+    /** Counts who has a permission. A large organization takes a while: call it before the change that records it. */
+    const count = Effect.fnUntraced(function* (place: HolderPlace, permission: Permission = "read") {
+      const walk = walkAt(place, yield* rulesAt(place), permission, undefined)
+      const counted = { user: 0, service_account: 0, group: 0, delegations: 0 }
+      for (let position: HolderPosition | null = holderPositionOf(undefined); position !== null;) {
+        const step: Effect.Effect.Success<ReturnType<typeof walk>> = yield* walk(position, defaultLimit)
+        for (const { delegations = [], kind } of step.found) {
+          counted.delegations += delegations.length
+          for (const one of holderKinds) if (one === kind) counted[one] += 1
+        }
+        position = step.position
+      }
+      const { delegations, group, service_account, user } = counted
+      return { permission, people: user, service_accounts: service_account, groups: group, delegations }
+    })
+
+    /** Records that the caller reviewed who has a permission. */
+    const review = method(
+      "Holders.review",
+      function* (
+        place: Place<"access.review">,
+        counted: Effect.Effect.Success<ReturnType<typeof count>>,
+        note: string | undefined
+      ) {
+        const record: AccessReview = { by: actorName(place.actor), at: yield* now, ...counted }
+        yield* audit.change(sourceOf(place), {
+          action: "acl.review",
+          resource_type: "env",
+          resource_id: place.env.id,
+          metadata: { ...counted, ...(note !== undefined && { note }) }
+        })
+        return record
+      }
+    )
+
+    return { read, count, review } as const
   }),
   dependencies: [AuditIndex.Default]
 }) {}

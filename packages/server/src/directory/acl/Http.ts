@@ -42,6 +42,13 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
       .handle("who", ({ path, urlParams }) =>
         Effect.flatMap(access.env(path, "access.list"), (place) => holders.read(place, urlParams))
       )
+      .handle("review", ({ path, payload: { note, permission } }) =>
+        Effect.flatMap(access.env(path, "access.review"), (place) =>
+          Effect.flatMap(holders.count(place, permission), (counted) =>
+            access.change(access.env(path, "access.review"), (again) => holders.review(again, counted, note))
+          )
+        )
+      )
       .handle("revoke", ({ path }) =>
         access.change(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
       )

@@ -99,7 +99,7 @@ export const notInConsole: Reasons = {
     "server/ServerFacts: ServerFacts.renewal"
   ],
   "is of targets and pushes, which the command line shows": ["secrets/Target: *"],
-  "is of who has a permission, which the command line lists": ["access/AccessHolder: *"],
+  "is of a review, of which the page says that it is recorded": ["access/AccessHolder: AccessReview.*"],
   [page]: [
     "audit/AuditEntry: AuditPage.pagination.has_next",
     "audit/AuditEntry: AuditPage.pagination.limit",
