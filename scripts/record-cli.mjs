@@ -247,6 +247,11 @@ $ coffer group unmap platform-team backend
 $ coffer group rename backend platform
 $ coffer group remove platform grace@example.com
 $ coffer group delete platform --yes
+A directory such as Entra or Okta can manage people and groups. [SCIM](scim.md) has more.
+$ coffer scim enable > token.txt
+$ coffer scim rotate > token.txt
+$ coffer scim show
+$ coffer scim disable --yes
 A delegation gives an agent or a script a part of your own rights, for commands without a terminal in its place. [A part of your own rights](mcp.md#a-part-of-your-own-rights) has more.
 $ coffer delegate staging --name claude --for 2h --only API_KEY
 $ coffer delegate list
@@ -416,6 +421,7 @@ const { server, url } = await startBuiltServer(base, {
   SERVICE_PUBLIC_URL: "https://coffer.example.com",
   SERVICE_BROKER: "1",
   SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
+  SERVICE_SCIM_DOMAINS: "example.com",
   SERVICE_TRUSTED_PROXIES: "127.0.0.0/8",
   SUPERADMIN_EMAIL_0: "ada@example.com"
 })

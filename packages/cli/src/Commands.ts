@@ -30,6 +30,7 @@ import { dailyCommands } from "./commands/secrets/Daily.js"
 import { secretCommand } from "./commands/secrets/Secrets.js"
 import { featuresCommand, settingsCommand } from "./commands/help/Server.js"
 import { groupCommand } from "./commands/groups/Groups.js"
+import { scimCommand } from "./commands/scim/Scim.js"
 import { serviceAccountCommand } from "./commands/service-accounts/ServiceAccounts.js"
 import { passkeyCommand, reauthenticate } from "./commands/auth/Reauthenticate.js"
 import { sessionCommand } from "./commands/sessions/Sessions.js"
@@ -80,7 +81,7 @@ export const tree: Tree = treeOf({
     {
       title: "PEOPLE AND RIGHTS",
       rows: [
-        row("Organizations and people", orgCommand, memberCommand, userCommand),
+        row("Organizations and people", orgCommand, memberCommand, scimCommand, userCommand),
         row("Who may do what; ask and vote", aclCommand, groupCommand, accessCommand, requestCommand)
       ]
     },

@@ -26,6 +26,7 @@ import { PasskeysApi } from "./api/PasskeysApi.js"
 import { PreviewsApi } from "./api/PreviewsApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
 import { RotationsApi } from "./api/RotationsApi.js"
+import { ScimApi } from "./api/ScimApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
 import { ProtectionsApi } from "./api/ProtectionsApi.js"
 import { RequestsApi } from "./api/RequestsApi.js"
@@ -77,6 +78,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(OverviewApi)
   .add(AclApi)
   .add(GroupsApi)
+  .add(ScimApi)
   .add(ServiceAccountsApi)
   .add(FederationsApi)
   .add(UseRulesApi)

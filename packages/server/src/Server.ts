@@ -69,6 +69,8 @@ import { SystemHttp } from "./edges/system/Http.js"
 import { TargetsHttp } from "./secrets/delivery/Http.js"
 import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./secrets/use/Http.js"
 import { UsersHttp } from "./directory/users/Http.js"
+import { ScimHttp } from "./directory/scim/Http.js"
+import { ScimLive } from "./edges/scim/Http.js"
 import { TracingLive } from "./base/tracing/Tracing.js"
 import { TrashHttp } from "./secrets/trash/Http.js"
 import { VaultApi } from "./http/vault/Contract.js"
@@ -103,6 +105,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     AclHttp,
     GroupsHttp,
     ServiceAccountsHttp,
+    ScimHttp,
     FederationsHttp,
     UseRulesHttp,
     TargetsHttp,
@@ -185,6 +188,7 @@ const pages = Layer.mergeAll(
   McpLive,
   OauthLive,
   PagesLive,
+  ScimLive,
   SecurityTextLive,
   VaultLive
 )

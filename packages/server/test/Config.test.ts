@@ -106,6 +106,7 @@ describe("the settings", () => {
         approvalMail: true,
         tracing: null,
         publicUrl: null,
+        scimDomains: [],
         securityContacts: [],
         provider: null,
         emailLogin: true
@@ -150,6 +151,7 @@ describe("the settings", () => {
         SERVICE_VAULT_API: "1",
         SERVICE_MCP: "off",
         SERVICE_MCP_ORIGINS: "https://agents.example.com",
+        SERVICE_SCIM_DOMAINS: "Example.com, acme:*",
         SERVICE_OAUTH_CLIENTS: "agents.example.com, *.example.org",
         CORS_ALLOWED_ORIGINS: "https://app.example.com, http://localhost:5173",
         BACKUP_S3_ENDPOINT: "https://s3.example.com/storage",
@@ -272,6 +274,10 @@ describe("the settings", () => {
           groups: { claim: "groups", maxAge: 90 * 60_000 }
         },
         emailLogin: false,
+        scimDomains: [
+          { org: null, domain: "example.com" },
+          { org: "acme", domain: "*" }
+        ],
         securityContacts: ["mailto:security@example.com", "https://example.com/security"],
         invitationMail: false,
         approvalMail: false,

@@ -31,7 +31,7 @@ export interface ClientOptions {
 }
 
 /** The groups that the console never calls. Its build leaves them out. */
-type ProgramGroup = "connections" | "exports" | "imports" | "rotations" | "targets" | "use"
+type ProgramGroup = "connections" | "exports" | "imports" | "rotations" | "scim" | "targets" | "use"
 
 /** The clients of all groups that the console calls. */
 export const consoleClients = (options: ClientOptions): Omit<GroupClients, ProgramGroup> => ({
@@ -197,6 +197,11 @@ export const groupClients = (options: ClientOptions): GroupClients => ({
   rotations: once(() =>
     import("@coffer/domain/api/RotationsApi").then(({ RotationsApi }) =>
       HttpApiClient.group(AnyApi.add(RotationsApi), { ...options, group: "rotations" })
+    )
+  ),
+  scim: once(() =>
+    import("@coffer/domain/api/ScimApi").then(({ ScimApi }) =>
+      HttpApiClient.group(AnyApi.add(ScimApi), { ...options, group: "scim" })
     )
   ),
   targets: once(() =>

@@ -694,20 +694,24 @@ export interface Contract {
       Denied | "Conflict" | "Reauthenticate"
     >
     /** Remove a group and its access rules. */
-    readonly remove: Endpoint<[request: { path: Path<"org_name" | "group_name"> }], void, Denied | "Reauthenticate">
+    readonly remove: Endpoint<
+      [request: { path: Path<"org_name" | "group_name"> }],
+      void,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** List the members of a group. */
     readonly members: Endpoint<[request: { path: Path<"org_name" | "group_name"> }], List<GroupMember>, Denied>
     /** Set all members of a group. */
     readonly setMembers: Endpoint<
       [request: { path: Path<"org_name" | "group_name">; payload: Readonly<{ emails: ReadonlyArray<string> }> }],
       Group,
-      Denied | "Reauthenticate"
+      Denied | "Conflict" | "Reauthenticate"
     >
     /** Add a member to a group. */
     readonly addMember: Endpoint<
       [request: { path: Path<"org_name" | "group_name">; payload: Readonly<{ email: Email }> }],
       GroupMember,
-      Denied | "LimitExceeded" | "Reauthenticate"
+      Denied | "Conflict" | "LimitExceeded" | "Reauthenticate"
     >
     /** Remove a member from a group. */
     readonly removeMember: Endpoint<
@@ -726,7 +730,7 @@ export interface Contract {
         }
       ],
       GroupMappings,
-      Denied | "Reauthenticate"
+      Denied | "Conflict" | "Reauthenticate"
     >
   }
   readonly history: {
@@ -1056,6 +1060,24 @@ export interface Contract {
     readonly run: Endpoint<
       [request: { path: Path<"org_name" | "project_name" | "env_name" | "rotation_name"> }],
       Rotation,
+      Denied | "Conflict" | "Reauthenticate"
+    >
+  }
+  readonly scim: {
+    /** Show whether a directory manages people. */
+    readonly get: Endpoint<[request: { path: Path<"org_name"> }], Scim, Denied>
+    /** Let a directory manage people by SCIM. */
+    readonly enable: Endpoint<
+      [request: { path: Path<"org_name"> }],
+      ScimWithToken,
+      Denied | "Conflict" | "Reauthenticate"
+    >
+    /** Stop the management of people by SCIM. */
+    readonly disable: Endpoint<[request: { path: Path<"org_name"> }], void, Denied | "Conflict" | "Reauthenticate">
+    /** Give the directory a new token. */
+    readonly rotate: Endpoint<
+      [request: { path: Path<"org_name"> }],
+      ScimWithToken,
       Denied | "Conflict" | "Reauthenticate"
     >
   }
@@ -1895,6 +1917,9 @@ export type AuditAction =
   | "group.members_set"
   | "group.map"
   | "group.login"
+  | "scim.enable"
+  | "scim.rotate"
+  | "scim.disable"
   | "delegation.create"
   | "delegation.revoke"
   | "passkey.create"
@@ -2290,6 +2315,7 @@ export type Ground = "superadmin" | "role" | "rule"
 export type Group = Readonly<{
   id: string
   name: string
+  source?: GroupSource
   members: Count
   rules: Count
   created_by: string
@@ -2310,6 +2336,8 @@ export type GroupMember = Readonly<{
   provider_group?: string
   login_ends_at?: Timestamp
 }>
+
+export type GroupSource = "manual" | "scim"
 
 export type Health = Readonly<{ status: "ok" }>
 
@@ -2690,6 +2718,33 @@ export type RotationWindow = Readonly<{
   from: string
   to: string
   zone: string
+}>
+
+export type Scim = Readonly<{
+  enabled: boolean
+  path: string
+  domains: ReadonlyArray<string>
+  tokens: ReadonlyArray<ScimToken>
+  users: Count
+  groups: Count
+}>
+
+export type ScimToken = Readonly<{
+  hint: string
+  created_by: string
+  created_at: Timestamp
+  last_used_at: Timestamp | null
+  expires_at?: Timestamp
+}>
+
+export type ScimWithToken = Readonly<{
+  enabled: boolean
+  path: string
+  domains: ReadonlyArray<string>
+  tokens: ReadonlyArray<ScimToken>
+  users: Count
+  groups: Count
+  token: string
 }>
 
 export type SecretChange = Readonly<{ key: string; version: Count; change: Change }>

@@ -191,6 +191,12 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
     delete: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/rotations/{rotation_name}",
     run: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/rotations/{rotation_name}/run"
   },
+  scim: {
+    get: "GET /api/orgs/{org_name}/scim",
+    enable: "POST /api/orgs/{org_name}/scim",
+    disable: "DELETE /api/orgs/{org_name}/scim",
+    rotate: "POST /api/orgs/{org_name}/scim/rotate"
+  },
   secrets: {
     set: "PUT /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/secrets/{key}  value!,kind,expected_version",
     get: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/secrets/{key} version,raw",

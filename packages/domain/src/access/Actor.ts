@@ -15,6 +15,7 @@ import type {
   ProjectId,
   RequestId,
   RotationId,
+  ScimTokenId,
   ServiceAccountId,
   SessionId,
   UserId
@@ -108,6 +109,8 @@ export type AccountCredential =
   | { readonly type: "request"; readonly id: RequestId; readonly sessionId: null }
   /** No account at all: a rotation writes what it renewed, and the log has it as the server's own act. */
   | { readonly type: "rotation"; readonly id: RotationId; readonly sessionId: null }
+  /** No account at all: a directory changes people and groups by SCIM, and the log has it as the server's own act. */
+  | { readonly type: "scim"; readonly id: ScimTokenId; readonly sessionId: null }
 
 /** The authenticated caller, without its rights: each request reads those from the database. */
 export type Actor = UserActor | ServiceAccountActor

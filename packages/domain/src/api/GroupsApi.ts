@@ -74,6 +74,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       .setPath(GroupPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The group is removed"))
       .pipe(requires("group.delete"), recentLogin("always"))
+      .addError(Conflict)
       .annotate(OpenApi.Summary, "Remove a group and its access rules")
       .annotate(
         OpenApi.Description,
@@ -95,6 +96,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       .setPayload(body({ emails: field(GroupEmails, "e-mail addresses of all members", [grace]) }))
       .addSuccess(response(Group, "The group with its members"))
       .pipe(requires("group.members"), recentLogin("always"))
+      .addError(Conflict)
       .annotate(OpenApi.Summary, "Set all members of a group")
       .annotate(
         OpenApi.Description,
@@ -109,6 +111,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       .addSuccess(response(GroupMember, "The member, who was in the group already"), { status: 200 })
       .pipe(requires("group.members"), recentLogin("always"))
       .addError(LimitExceeded)
+      .addError(Conflict)
       .annotate(OpenApi.Summary, "Add a member to a group")
       .annotate(OpenApi.Description, "The person has to be a member of the organization.")
   )
@@ -145,6 +148,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       )
       .addSuccess(response(GroupMappings, "The mappings"))
       .pipe(requires("group.map"), recentLogin("always"))
+      .addError(Conflict)
       .annotate(OpenApi.Summary, "Set group mappings of the identity provider")
       .annotate(
         OpenApi.Description,

@@ -198,6 +198,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
     })
     return `${changes.join(" and ") || "changed groups"} by a login at the provider`
   },
+  "scim.enable": () => "let a directory manage people by SCIM",
+  "scim.rotate": () => "renewed the token of SCIM",
+  "scim.disable": () => "ended the management of people by SCIM",
   "delegation.create": (facts) =>
     `delegated ${facts.text("permission")}${facts.inPlace()} to ${facts.text("name")}${facts.with("expires_at", (at) => ` until ${at}`)}`,
   "delegation.revoke": (facts) => `revoked the delegation to ${facts.text("name")}${facts.inPlace()}`,

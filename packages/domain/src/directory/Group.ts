@@ -8,6 +8,7 @@ import {
   boundedArray,
   Count,
   createdAt,
+  extensibleEnum,
   field,
   list,
   optional,
@@ -18,9 +19,16 @@ import {
 
 export const maxGroupMembers = 2_000
 
+export const groupSources = ["manual", "scim"] as const
+
 export const Group = Schema.Struct({
   id: field(GroupId, "its id"),
   name: field(GroupName, "its name"),
+  source: optional(
+    extensibleEnum("GroupSource", "who changes its members; later versions may add more", groupSources),
+    "who changes its members: `manual`, people; `scim`, the organization's directory alone",
+    "manual"
+  ),
   members: field(Count, "how many members it has, by whatever way", 12),
   rules: field(Count, "how many access rules it has", 2),
   created_by: field(Schema.String, "the e-mail of the creator", "ada@example.com"),

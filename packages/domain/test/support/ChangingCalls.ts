@@ -131,6 +131,9 @@ secrets.set                         never secrets  absent                       
 secrets.undelete                    never secrets  undone secrets.delete          as secrets.set
 serviceAccounts.create              always         undone serviceAccounts.revoke  record
 serviceAccounts.revoke              always         asks                           -
+scim.disable                        always         absent                         -
+scim.enable                         always         absent                         none keys
+scim.rotate                         always         absent                         none keys
 serviceAccounts.rotate              always         asks                           none keys
 serviceAccounts.update              always         undone serviceAccounts.update  as serviceAccounts.create
 targets.create                      always         absent                         none targets

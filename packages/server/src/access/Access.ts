@@ -16,6 +16,7 @@ import {
   type ProjectId,
   type RemovedId,
   type RotationId,
+  type ScimTokenId,
   ServiceAccountId,
   UserId
 } from "@coffer/domain/base/Ids"
@@ -54,6 +55,9 @@ import { removedRepo } from "./place/RemovedPlaces.js"
 import { Requester } from "./caller/Requester.js"
 import { accessRepo } from "./place/Repo.js"
 import { mayKnow, subjectOf } from "./caller/Subject.js"
+
+/** By this name the log has what a directory did. */
+const directoryName = ServiceAccountName.make("SCIM")
 
 class OrgPlace<A extends Action> {
   protected readonly entered = true
@@ -134,6 +138,34 @@ const renewing = (of: RotationPlace): EnvPlace<"secret.write"> => {
   const org = new OrgPlace("secret.write", actor, "rule", null, [], { id: of.org_id, name: of.org })
   const project = new ProjectPlace(org, { id: of.project_id, name: of.project })
   return new EnvPlace(project, { id: of.env_id, name: of.env })
+}
+
+/** The actions of a directory, by SCIM. */
+type DirectoryAction =
+  | "member.invite"
+  | "member.update"
+  | "member.remove"
+  | "group.create"
+  | "group.update"
+  | "group.delete"
+  | "group.members"
+
+/** The actor and the place of a directory's changes: an owner gave it a token, which the change has read. */
+const provisioning = <A extends DirectoryAction>(
+  { id, org }: { readonly id: ScimTokenId; readonly org: Named<OrgId, OrgName> },
+  action: A
+): OrgPlace<A> => {
+  const actor: ServiceAccountActor = {
+    type: "service_account",
+    id: ServiceAccountId.make(id),
+    name: directoryName,
+    orgId: org.id,
+    orgName: org.name,
+    project: null,
+    reveal: false,
+    credential: { type: "scim", id, sessionId: null }
+  }
+  return new OrgPlace(action, actor, "rule", null, [], org)
 }
 
 /** The actions in an environment. */
@@ -456,6 +488,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       removedOrg,
       refuseProtected: votes.refuseProtected,
       renewing,
+      provisioning,
       within,
       alongside,
       beside,

@@ -1,4 +1,10 @@
-import { type Actor, actorName, delegationOf, type UserActor } from "@coffer/domain/access/Actor"
+import {
+  type AccountCredential,
+  type Actor,
+  actorName,
+  delegationOf,
+  type UserActor
+} from "@coffer/domain/access/Actor"
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/audit/AuditEntry"
 import type { OrgId } from "@coffer/domain/base/Ids"
 import * as Array from "effect/Array"
@@ -35,9 +41,12 @@ export interface AuditSource {
   readonly approval?: { readonly id: string; readonly by: ReadonlyArray<string> }
 }
 
+/** Whether the log has it as an act of the server itself. */
+const isOwnAct = ({ type }: AccountCredential): boolean => type === "rotation" || type === "scim"
+
 /** The source of an event that belongs to no organization. */
 export const actorSource = (actor: Actor): AuditSource => {
-  if (actor.type === "service_account" && actor.credential.type === "rotation") return systemSource(actor.name)
+  if (actor.type === "service_account" && isOwnAct(actor.credential)) return systemSource(actor.name)
   const delegation = delegationOf(actor)
   return {
     actor: { type: actor.type, id: actor.id, name: actorName(actor) },

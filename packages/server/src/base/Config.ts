@@ -22,6 +22,8 @@ import {
   logLevels,
   origin,
   otlpHeaders,
+  type ScimDomain,
+  scimDomain,
   text,
   word
 } from "./config/SettingFormats.js"
@@ -58,6 +60,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly mcpOrigins: ReadonlyArray<string>
   /** The hosts of programs that may ask people for a part of their rights: `*`, names, or `*.example.com`. */
   readonly oauthClients: ReadonlyArray<string>
+  /** The domains of the people whom directories may manage by SCIM; empty: none may. */
+  readonly scimDomains: ReadonlyArray<ScimDomain>
   /** URIs for who finds a security problem; empty: the server names none. */
   readonly securityContacts: ReadonlyArray<string>
   readonly corsAllowedOrigins: ReadonlyArray<string>
@@ -155,6 +159,7 @@ export const loadConfig = (
         mcp: settings.withDefault("SERVICE_MCP", word({ off: false, on: true }), true),
         mcpOrigins: settings.withDefault("SERVICE_MCP_ORIGINS", listOf(origin), []),
         oauthClients: settings.withDefault("SERVICE_OAUTH_CLIENTS", listOf(clientHost), ["*"]),
+        scimDomains: settings.withDefault("SERVICE_SCIM_DOMAINS", listOf(scimDomain), []),
         securityContacts: settings.withDefault("SERVICE_SECURITY_CONTACT", listOf(contact), []),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
         backups: backups(settings),

@@ -104,6 +104,17 @@ export const sharedBounds = {
     holder: "network",
     beyond: refused
   }),
+  directoryBodies: divided(
+    {
+      what: "memory of the bodies of directories (SCIM)",
+      unit: "MiB",
+      total: 16 * mebibyte,
+      each: half,
+      holder: "tenant",
+      beyond: refused
+    },
+    4 * mebibyte
+  ),
   bodyParser: {
     what: "the thread that parses bodies above 64 KiB",
     unit: "body",

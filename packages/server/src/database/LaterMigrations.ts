@@ -32,6 +32,7 @@ import { connections } from "./migrations/0055_connections.js"
 import { consents } from "./migrations/0056_consents.js"
 import { targets } from "./migrations/0057_targets.js"
 import { rotations } from "./migrations/0058_rotations.js"
+import { scim } from "./migrations/0059_scim.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -69,5 +70,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   connections,
   consents,
   targets,
-  rotations
+  rotations,
+  scim
 ]

@@ -16,6 +16,7 @@ import { conditional } from "./Polled.js"
 import { smallResponse, tooManyResponses } from "./LargeResponses.js"
 import { type ErrorForm, errorResponse, toResponse, unrouted } from "./Failure.js"
 import { isVaultPath } from "./vault/Target.js"
+import { isScimPath, scimError } from "./scim/ScimErrors.js"
 import { isAgentPath, isMcpPath } from "./mcp/McpOrigins.js"
 import { mcpError } from "./mcp/McpErrors.js"
 import { vaultError } from "./vault/Errors.js"
@@ -103,6 +104,7 @@ export const BoundaryLive = HttpApiBuilder.middleware(
     const { corsAllowedOrigins, mcp, mcpOrigins, tracing, vaultApi } = settings
     const formFor = (request: NodeRequest): ErrorForm => {
       if (vaultApi && isVaultPath(request.url)) return vaultError
+      if (isScimPath(request.url)) return scimError
       return mcp && isMcpPath(request.url) ? mcpError(settings, request) : toResponse
     }
     const observe = yield* RequestObserver

@@ -5,6 +5,7 @@ import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpMethod from "@effect/platform/HttpMethod"
 import * as FindMyWay from "find-my-way-ts"
 import { oauthPaths, resourceMetadataPath, serverMetadataPath } from "./mcp/Issuer.js"
+import { scimPath } from "./scim/ScimErrors.js"
 import { VaultApi } from "./vault/Contract.js"
 
 export const routerConfig = {
@@ -64,6 +65,26 @@ const oauthRoutes: ReadonlyArray<Page> = [
   ["POST", oauthPaths.revoke]
 ]
 
+const scimBase = `${scimPath}/:org_name` as const
+
+/** The endpoints of SCIM for directories, below an organization. */
+export const scimRoutes: ReadonlyArray<Page> = [
+  ["GET", `${scimBase}/ServiceProviderConfig`],
+  ["GET", `${scimBase}/ResourceTypes`],
+  ["GET", `${scimBase}/ResourceTypes/:name`],
+  ["GET", `${scimBase}/Schemas`],
+  ["GET", `${scimBase}/Schemas/:name`],
+  ...(["Users", "Groups"] as const).flatMap((kind): ReadonlyArray<Page> => [
+    ["GET", `${scimBase}/${kind}`],
+    ["POST", `${scimBase}/${kind}`],
+    ["POST", `${scimBase}/${kind}/.search`],
+    ["GET", `${scimBase}/${kind}/:resource_id`],
+    ["PUT", `${scimBase}/${kind}/:resource_id`],
+    ["PATCH", `${scimBase}/${kind}/:resource_id`],
+    ["DELETE", `${scimBase}/${kind}/:resource_id`]
+  ])
+]
+
 /** The pages for browsers, which are not part of the contract. */
 const routes = routesOf(Api, [
   ["GET", "/"],
@@ -76,6 +97,7 @@ const routes = routesOf(Api, [
   ["GET", "/api/auth/oidc/callback"],
   ["POST", "/mcp"],
   ...oauthRoutes,
+  ...scimRoutes,
   ["GET", securityTextPath],
   ["GET", documentPath]
 ])

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 
-export type TokenKind = "session" | "delegation" | "apiKey" | "federated" | "keySession" | "webhook"
+export type TokenKind = "session" | "delegation" | "apiKey" | "federated" | "keySession" | "webhook" | "scim"
 
 const prefixes: Readonly<Record<TokenKind, string>> = {
   session: "svc_st_",
@@ -11,7 +11,8 @@ const prefixes: Readonly<Record<TokenKind, string>> = {
   apiKey: "svc_sa_",
   federated: "svc_ft_",
   keySession: "svc_kt_",
-  webhook: "svc_wh_"
+  webhook: "svc_wh_",
+  scim: "svc_sc_"
 }
 const prefixLength = 7
 const randomLength = 43
@@ -43,7 +44,7 @@ const checksum = (random: string): string => {
 
 /**
  * Returns the token of a session (`svc_st_…`, or `svc_ft_…` and `svc_kt_…` of a service account) or of a delegation (`svc_dt_…`), an
- * API key (`svc_sa_…`) or the signing key of a webhook (`svc_wh_…`): the prefix, 43 random base62 characters (256 bits) and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are
+ * API key (`svc_sa_…`), the token of a directory (`svc_sc_…`) or the signing key of a webhook (`svc_wh_…`): the prefix, 43 random base62 characters (256 bits) and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are
  * rejected without a lookup.
  */
 export const mintToken = (kind: TokenKind): Effect.Effect<Redacted.Redacted> =>

@@ -310,6 +310,15 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("DELETE", `${org}/groups/frontend/members/${inGroup.user_id}`, { by, why: "it is removed" })
   await ask("DELETE", `${org}/groups/frontend`, { by })
   await ask("DELETE", `${org}/groups/frontend`, { by, why: "it is removed" })
+  const scim = `${org}/scim`
+  await ask("GET", scim, { by: dev })
+  await ask("POST", `${scim}/rotate`, { by, why: "no directory has a token" })
+  await ask("POST", scim, { by: dev })
+  await ask("POST", scim, { by })
+  await ask("POST", scim, { by, why: "a directory has one" })
+  await ask("POST", `${scim}/rotate`, { by })
+  await ask("GET", scim, { by })
+  await ask("DELETE", scim, { by })
   const account = await ask("POST", `${org}/service-accounts`, { by, body: { name: "ci", expires_in_days: 3 } })
   await ask("GET", `${org}/service-accounts`, { by })
   await ask("GET", "/api/auth/me", { key: account.api_key })
@@ -670,7 +679,8 @@ it("answers as the release before it, to the byte but for ids and times", { time
     ...variables,
     BACKUP_DIR: directory,
     SERVICE_PUBLIC_URL: publicUrl,
-    SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8"
+    SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
+    SERVICE_SCIM_DOMAINS: "example.com"
   })
   const recorded = await calls(program)
   // As the router does, the path with the fewest parameters comes first.

@@ -120,7 +120,7 @@ export class Recorder {
       [/"etag":"\\"[^"]*\\""/g, '"etag":"…"'],
       [/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, "<time>"],
       [/(?<="writes":\[\[)\d{13}(?=,)/g, "<time>"],
-      [/svc_(?:st|sa|dt|ft|wh)_[A-Za-z0-9_-]+/g, "<token>"],
+      [/svc_(?:st|sa|dt|ft|wh|sc)_[A-Za-z0-9_-]+/g, "<token>"],
       [/(?<="device_code":")[\w-]+/g, "<code>"],
       [/(?<="challenge":")[\w-]+/g, "<challenge>"],
       [/(?<="(?:user|(?:allow|exclude)Credentials)":\[?\{"id":")[\w-]+/g, "<handle>"],

@@ -110,7 +110,8 @@ const more: Readonly<Record<string, ReadonlyArray<string>>> = {
   "who may do what": [
     ...["members", "groups", "group_members", "group_mappings", "login_groups", "provider_groups", "acl_rules"],
     ...["service_accounts", "api_keys", "federations", "federation_keys", "federated_sessions"],
-    ...["delegations", "delegation_environments", "consents", "identities", "passkeys", "sessions"]
+    ...["delegations", "delegation_environments", "consents", "identities", "passkeys", "sessions"],
+    ...["scim_tokens", "scim_users", "scim_groups", "scim_group_members", "scim_endings"]
   ],
   "the index of the log": ["audit_actors", "audit_indexed", "audit_place_keys", "audit_postings", "audit_times"]
 }

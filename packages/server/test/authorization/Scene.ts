@@ -77,6 +77,7 @@ export const sceneSettings = () => ({
   SERVICE_PUBLIC_URL: publicUrl,
   SERVICE_BROKER: "1",
   SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
+  SERVICE_SCIM_DOMAINS: "example.com",
   SERVICE_TRUSTED_PROXIES: "127.0.0.0/8",
   BACKUP_DIR: freshFolder()
 })

@@ -49,6 +49,7 @@ export class Service {
         SERVICE_AUDIT_REQUIRED: "1",
         SERVICE_PUBLIC_URL: publicUrl,
         SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
+        SERVICE_SCIM_DOMAINS: "example.com",
         ...variables
       })
     )

@@ -315,6 +315,13 @@ const ownOrganization = async ({ actor, fresh, rule }: Cell): Promise<Own> => {
   return { org_name }
 }
 
+/** An organization of the caller's whose people a directory manages. */
+const ownDirectory = async (cell: Cell): Promise<Own> => {
+  const own = await ownOrganization(cell)
+  await service.do(ada, "POST", `/api/orgs/${own.org_name}/scim`)
+  return own
+}
+
 const ownProject = async ({ fresh }: Cell): Promise<Own> => {
   const project_name = `own-${fresh}`
   await service.do(ada, "POST", `${acme}/projects`, { name: project_name })
@@ -747,6 +754,11 @@ const table: Readonly<Record<string, Row>> = {
   "PUT /api/orgs/:org_name/group-mappings": row(200, owners, "group.map"),
   [`POST ${groups}/:group_name/members`]: row(201, admins, "group.members", ownGroup),
   [`DELETE ${groups}/:group_name/members/:user_id`]: row(204, admins, "group.members", ownGroupMember),
+
+  "GET /api/orgs/:org_name/scim": row(200, admins, "scim.read"),
+  "POST /api/orgs/:org_name/scim": row(201, owners, "scim.enable", ownOrganization),
+  "POST /api/orgs/:org_name/scim/rotate": row(200, owners, "scim.rotate", ownDirectory),
+  "DELETE /api/orgs/:org_name/scim": row(204, owners, "scim.disable", ownDirectory),
 
   "POST /api/orgs/:org_name/service-accounts": row(201, admins, "service_account.create"),
   "GET /api/orgs/:org_name/service-accounts": row(200, admins, "service_account.list"),

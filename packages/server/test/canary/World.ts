@@ -84,6 +84,7 @@ export class World {
         SUPERADMIN_EMAIL_0: root,
         SERVICE_PUBLIC_URL: origin,
         SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
+        SERVICE_SCIM_DOMAINS: "example.com",
         SERVICE_LOG_FORMAT: format,
         SERVICE_LOG_LEVEL: "debug",
         SERVICE_METRICS_PORT: "0",

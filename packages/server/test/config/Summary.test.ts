@@ -58,7 +58,7 @@ describe("the lines at start", () => {
     Effect.map(lines({}), (found) =>
       assert.deepStrictEqual(found, [
         "mail off (login codes are printed in this log); backups off (no store is configured)",
-        "TLS off (plain HTTP); login by e-mail on (codes); single sign-on off; public address off (browsers' sessions on loopback alone); web console on (at /); view of Vault's API off; tool server on (at /mcp); security contacts off",
+        "TLS off (plain HTTP); login by e-mail on (codes); single sign-on off; public address off (browsers' sessions on loopback alone); web console on (at /); view of Vault's API off; tool server on (at /mcp); SCIM off; security contacts off",
         "trusted proxies off (the headers of every peer are believed); more issuers of machines' tokens off (those of GitHub and GitLab alone); requests to private networks off; renewal of credentials off",
         "open sign-up on (anyone with a mailbox); open organization creation on (anyone); superadmins off",
         "metrics off; audit stream off; audit archives off; required audit off; tracing off"
@@ -70,7 +70,7 @@ describe("the lines at start", () => {
     Effect.map(lines(everything), (found) => {
       assert.deepStrictEqual(found, [
         "mail on (mail.example.com:587, STARTTLS, with a login, from coffer@example.com); backups on (https://s3.example.com, bucket backups, every 6 h, kept for 7 days and 4 weeks)",
-        "TLS on (version 1.3); login by e-mail off; single sign-on on (https://id.example.com/realms/acme, xms_edov counts as verified); public address on (https://coffer.example.com); web console off; view of Vault's API on (at /v1); tool server on (at /mcp, https://agents.example.com); security contacts on (1, at /.well-known/security.txt)",
+        "TLS on (version 1.3); login by e-mail off; single sign-on on (https://id.example.com/realms/acme, xms_edov counts as verified); public address on (https://coffer.example.com); web console off; view of Vault's API on (at /v1); tool server on (at /mcp, https://agents.example.com); SCIM off; security contacts on (1, at /.well-known/security.txt)",
         "trusted proxies on (10.1.0.0/16); more issuers of machines' tokens on (https://gitlab.example.com, https://git.example.com/api/actions); requests to private networks on (10.0.0.0/8, fd00::1/128); renewal of credentials on (10.20.0.0/16)",
         "open sign-up off (invited people, example.com); open organization creation off (superadmins alone); superadmins on (2)",
         "metrics on (127.0.0.1:9464); audit stream on (/var/lib/coffer/audit.jsonl); audit archives on (of entries older than 400 days); required audit on (no access without its entry); tracing on (http://collector:4318 as coffer-server)"

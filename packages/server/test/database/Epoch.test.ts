@@ -19,6 +19,8 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   client_logins: "ended",
   approvals: "ended",
   requests: "ended",
+  scim_tokens: "kept: directories use them, and the documents say so",
+  scim_endings: "kept: what a membership had, each until its end",
   api_keys: "kept: programs use them, and the documents say so",
   federations: "kept: they hold no secret, and end by themselves",
   use_rules: "kept: they hold no secret, and end by themselves",

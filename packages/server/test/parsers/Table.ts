@@ -59,6 +59,10 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
     URL: caller("loop", "512 characters"),
     query: own("the parameters of an answer")
   },
+  "directory/scim/ScimPeople.ts": { JSON: own("attributes, and ids of rules and groups") },
+  "edges/scim/ScimFilter.ts": { JSON: caller("loop", "2,000 characters", "20") },
+  "edges/scim/ScimPatch.ts": { list: caller("loop", "1,000 operations") },
+  "edges/scim/ScimLists.ts": { list: url },
   "directory/consents/AskingPrograms.ts": { URL: caller("loop", "512 characters") },
   "directory/consents/ClientDocuments.ts": {
     JSON: service("5 KiB"),

@@ -732,6 +732,20 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ],
     raw("a list of mappings", () => filled(mebibyte, `{"mappings":[`, () => `{"provider_group":"a","group":"b"}`, "]}"))
   ],
+  "GET /api/orgs/:org_name/scim": [["", () => ({})]],
+  "POST /api/orgs/:org_name/scim": [
+    about("", async ({ call }) => {
+      await call("DELETE", `${org}/scim`).catch(() => undefined)
+      return {}
+    })
+  ],
+  "POST /api/orgs/:org_name/scim/rotate": [["", () => ({})]],
+  "DELETE /api/orgs/:org_name/scim": [
+    about("", async ({ call }) => {
+      await call("POST", `${org}/scim`).catch(() => undefined)
+      return {}
+    })
+  ],
   "POST /api/orgs/:org_name/service-accounts": [body("", ({ attempt }) => ({ name: `created ${attempt}` }))],
   "GET /api/orgs/:org_name/service-accounts": [["2,000", () => ({})]],
   "PATCH /api/orgs/:org_name/service-accounts/:sa_id": [body("", () => ({ allowed_networks: null }))],

@@ -66,6 +66,7 @@ const settings = () => ({
   SERVICE_PUBLIC_URL: publicUrl,
   SERVICE_BROKER: "1",
   SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8",
+  SERVICE_SCIM_DOMAINS: "example.com",
   NODE_OPTIONS: `--import ${probe}`
 })
 

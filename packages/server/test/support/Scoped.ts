@@ -57,6 +57,11 @@ export const rules: Readonly<Record<string, Rule>> = {
       /SET (?:announced_end = expires_at|removed_at = \S+, revision = revision \+ 1) WHERE id = \S+ AND expires_at = \S+ AND removed_at IS NULL AND expires_at /
   },
   exports: { scopes: ["org"], alone: RegExp(expired("exports")) },
+  scim_tokens: { scopes: ["org"], alone: RegExp(`${expired("scim_tokens")}|SET last_used_at = `) },
+  scim_users: ofOrganization,
+  scim_groups: ofOrganization,
+  scim_group_members: ofOrganization,
+  scim_endings: { scopes: ["org"], alone: /DELETE FROM scim_endings WHERE \(org_id, email\) IN/ },
   imports: ofOrganization,
   import_use_people: ofOrganization,
   federated_sessions: { scopes: ["org"], alone: RegExp(expired("federated_sessions")) },

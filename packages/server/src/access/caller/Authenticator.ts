@@ -260,7 +260,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           elsewhere
         )
       }
-      if (credential.type === "request" || credential.type === "rotation") return refusal
+      if (credential.type === "request" || credential.type === "rotation" || credential.type === "scim") return refusal
       const { id, sessionId } = credential
       return sessionId === null
         ? callerBy(

@@ -133,6 +133,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
         default: "*"
       },
       {
+        variable: "SERVICE_SCIM_DOMAINS",
+        meaning:
+          "The domains of the people whom directories may manage by SCIM: `example.com` for every organization, `acme:example.com` for one, separated by commas. `acme:*`: people of any domain. Empty: no directory may"
+      },
+      {
         variable: "SERVICE_SECURITY_CONTACT",
         meaning:
           "Whom people tell of a security problem with this server. `/.well-known/security.txt` (RFC 9116) names the contacts, in order of preference. Empty: there is no such page"

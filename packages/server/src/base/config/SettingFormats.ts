@@ -1,6 +1,7 @@
 import { isIP } from "node:net"
 import { asciiDomain } from "@coffer/domain/base/DomainNames"
-import { Email } from "@coffer/domain/base/Names"
+import { orgNameForm } from "@coffer/domain/base/NameForms"
+import { Email, type OrgName } from "@coffer/domain/base/Names"
 import { spanMillis } from "@coffer/domain/base/Span"
 import * as Array from "effect/Array"
 import * as LogLevel from "effect/LogLevel"
@@ -142,6 +143,22 @@ const wildcard = (value: string): Option.Option<string> =>
 export const clientHost: Format<string> = {
   rule: "must be *, or a list of hosts such as agents.example.com or *.example.com, separated by commas",
   read: (value) => (value === "*" || value.startsWith("*.") ? wildcard(value) : domain.read(value))
+}
+
+/** A domain whose people a directory may manage; of one organization, or of any (null). `*` is any domain. */
+export interface ScimDomain {
+  readonly org: OrgName | null
+  readonly domain: string
+}
+
+export const scimDomain: Format<ScimDomain> = {
+  rule: "must be a list of domains such as example.com, or of one organization acme:example.com, separated by commas; acme:*: any domain",
+  read: (value) => {
+    const [, org = null, name = ""] = /^(?:([^:]*):)?([^:]*)$/.exec(value) ?? []
+    if (org !== null && !orgNameForm.is(org)) return Option.none()
+    const found = name === "*" ? Option.some(name) : domain.read(name)
+    return Option.map(found, (domain) => ({ org, domain }))
+  }
 }
 
 export const bucket = pattern(

@@ -99,6 +99,11 @@ const vaultApi = ({ vaultApi }: Settings): string =>
 const mcp = ({ mcp, mcpOrigins }: Settings): string =>
   mcp ? on("tool server", ["at /mcp", ...mcpOrigins].join(", ")) : off("tool server")
 
+const scim = ({ scimDomains }: Settings): string =>
+  scimDomains.length === 0
+    ? off("SCIM")
+    : on("SCIM", scimDomains.map(({ domain, org }) => (org === null ? domain : `${org}:${domain}`)).join(", "))
+
 const securityContacts = ({ securityContacts }: Settings): string =>
   securityContacts.length === 0
     ? off("security contacts")
@@ -132,7 +137,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
   return [
     ...(settings.postgres === null ? [] : [[database(settings.postgres), ...several(settings.workers)].join("; ")]),
     line(mail, backups),
-    line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi, mcp, securityContacts),
+    line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi, mcp, scim, securityContacts),
     line(trustedProxies, machineIssuers, networks, renewal),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditArchives, auditRequired, tracing)

@@ -1,2 +1,2 @@
 /** Written by scripts/migrations.mjs. The digest of the schema that all migrations make, in hex. */
-export const schemaDigest = "f6fd05ede7421c41a33ccdb5d310912ed00e38e1c0adce7866a97142a138528e"
+export const schemaDigest = "9df6f3c893064363d76b219586324950ac5d84f39587a8ab848586074fc09317"

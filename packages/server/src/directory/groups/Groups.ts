@@ -32,15 +32,27 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
     const audit = yield* AuditLog
 
     /** The record of a group, with the people whom logins brought. */
-    const groupOf = ({ added, mapped, ...row }: GroupRow): Effect.Effect<Group> =>
-      mapped === 0
+    const groupOf = ({ added, is_directory, mapped, ...plain }: GroupRow): Effect.Effect<Group> => {
+      const row = { ...plain, source: is_directory === 1 ? ("scim" as const) : ("manual" as const) }
+      return mapped === 0
         ? Effect.succeed({ ...row, members: added })
         : Effect.map(repo.countBrought({ groupId: row.id }), ({ count }) => ({ ...row, members: added + count }))
+    }
 
     const find = (place: GroupPlace, name: GroupName) =>
       Effect.flatMap(repo.find({ orgId: place.org.id, name }), (row) =>
         row === undefined ? notFound(`group ${name}`) : Effect.succeed(row)
       )
+
+    /** Finds a group that the actor may change: a directory's own is changed by the directory alone. */
+    const findOwn = (place: GroupPlace, name: GroupName) =>
+      Effect.flatMap(find(place, name), (row) => {
+        const { actor } = place
+        const isDirectory = actor.type === "service_account" && actor.credential.type === "scim"
+        return row.is_directory === 1 && !isDirectory
+          ? new Conflict({ message: `the directory manages group ${name} (SCIM): change it there` })
+          : Effect.succeed(row)
+      })
 
     const record = (
       place: GroupPlace,
@@ -74,7 +86,8 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
       yield* checkName(place, name, id)
       yield* repo.insert([{ id, org_id: place.org.id, name, created_by, created_at, updated_at: created_at }])
       yield* record(place, "group.create", { id, name })
-      const group: Group = { id, name, members: 0, rules: 0, created_by, created_at, updated_at: created_at }
+      const source = "manual" as const
+      const group: Group = { id, name, source, members: 0, rules: 0, created_by, created_at, updated_at: created_at }
       return group
     })
 
@@ -90,7 +103,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
       "Groups.rename",
       function* (place: Place<"group.update">, name: GroupName, newName: GroupName) {
         const updated_at = yield* now
-        const row = yield* find(place, name)
+        const row = yield* findOwn(place, name)
         const before = yield* groupOf(row)
         if (newName === name) return before
         yield* checkName(place, newName, row.id)
@@ -104,11 +117,13 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
     /** Removes a group with its rules and mappings, which a later group of the name must not have. */
     const remove = method("Groups.remove", function* (place: Place<"group.delete">, name: GroupName) {
       const removed_at = yield* now
-      const row = yield* find(place, name)
+      const row = yield* findOwn(place, name)
       const { id } = row
       yield* repo.remove({ id, now: removed_at })
       yield* repo.removeMembers({ groupId: id })
       yield* repo.removeMappings({ groupId: id })
+      yield* repo.removeListed({ groupId: id })
+      yield* repo.removeDirectory({ groupId: id })
       const rules = yield* repo.removeRules({ id, orgId: place.org.id, now: removed_at })
       yield* record(place, "group.delete", row, { rules_removed: rules.length, members: row.added })
     })
@@ -132,7 +147,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
       "Groups.setMembers",
       function* (place: Place<"group.members">, name: GroupName, emails: ReadonlyArray<Email>) {
         const created_at = yield* now
-        const row = yield* find(place, name)
+        const row = yield* findOwn(place, name)
         const before = new Map((yield* repo.members(row.id)).map((member) => [member.email, member]))
         const people = new Map((yield* repo.people(place.org.id)).map((person) => [person.email, person]))
         const added_by = actorName(place.actor)
@@ -163,7 +178,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
       "Groups.addMember",
       function* (place: Place<"group.members">, name: GroupName, email: Email) {
         const created_at = yield* now
-        const row = yield* find(place, name)
+        const row = yield* findOwn(place, name)
         const person = yield* repo.findPerson({ orgId: place.org.id, email })
         if (person === undefined) return yield* noPerson(place, email)
         const { user_id } = person
@@ -186,7 +201,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
     const removeMember = method(
       "Groups.removeMember",
       function* (place: Place<"group.members">, name: GroupName, userId: UserId) {
-        const row = yield* find(place, name)
+        const row = yield* findOwn(place, name)
         const member = yield* repo.findMember({ groupId: row.id, userId })
         if (member === undefined) {
           const brought = yield* repo.findBrought({ groupId: row.id, orgId: place.org.id, userId })

@@ -1,4 +1,5 @@
 import type { GroupMapping, GroupMappings } from "@coffer/domain/directory/Group"
+import { Conflict } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
@@ -30,13 +31,20 @@ export class Mappings extends Effect.Service<Mappings>()("@coffer/server/Mapping
     /** Replaces all mappings. What a removed one gave ends with it, because rights are read through the mappings. */
     const set = method("Mappings.set", function* (place: Place<"group.map">, mappings: ReadonlyArray<GroupMapping>) {
       const orgId = place.org.id
-      const ids = new Map((yield* repo.groups({ orgId })).map(({ id, name }) => [name, id]))
+      const groups = yield* repo.groups({ orgId })
+      const ids = new Map(groups.map(({ id, name }) => [name, id]))
+      const directory = new Set(groups.flatMap(({ is_directory, name }) => (is_directory === 1 ? [name] : [])))
       const before = new Map((yield* repo.all({ orgId })).map((row) => [keyOf(row), row]))
       const after = new Map(mappings.map((mapping) => [keyOf(mapping), mapping]))
       const added = []
       for (const [key, mapping] of after) {
         const group_id = ids.get(mapping.group)
         if (group_id === undefined) return yield* notFound(`group ${mapping.group}`)
+        if (!before.has(key) && directory.has(mapping.group)) {
+          return yield* new Conflict({
+            message: `the directory manages group ${mapping.group} (SCIM), so no login brings people into it`
+          })
+        }
         if (!before.has(key)) added.push({ ...mapping, group_id })
       }
       const removed = [...before].flatMap(([key, row]) => (after.has(key) ? [] : [row]))

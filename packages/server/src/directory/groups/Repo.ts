@@ -15,6 +15,8 @@ const GroupRow = Schema.Struct({
   /** How many groups of the provider stand for it. */
   mapped: Schema.Number,
   rules: Schema.Number,
+  /** Whether a directory alone changes its members, by SCIM. */
+  is_directory: Schema.Literal(0, 1),
   created_by: Schema.String,
   created_at: Schema.String,
   updated_at: Schema.String
@@ -36,11 +38,16 @@ export type BroughtRow = typeof BroughtRow.Type
 const ProviderGroupRow = Schema.Struct({ provider_group: Schema.String })
 const NameRow = Schema.Struct({ name: GroupName })
 
+/** The condition for groups `g` that a directory manages: those that it made, while it has a token. */
+export const ofDirectory = sql`EXISTS (
+  SELECT 1 FROM scim_groups sg JOIN scim_tokens st ON st.org_id = sg.org_id AND st.expires_at IS NULL WHERE sg.id = g.id)`
+
 const groups = sql`
   SELECT g.id AS id, g.name AS name,
     (SELECT count(*) FROM group_members gm WHERE gm.group_id = g.id) AS added,
     (SELECT count(*) FROM group_mappings x WHERE x.group_id = g.id) AS mapped,
     (SELECT count(*) FROM acl_rules r WHERE r.subject_id = g.id AND r.org_id = g.org_id AND ${liveRule}) AS rules,
+    CASE WHEN ${ofDirectory} THEN 1 ELSE 0 END AS is_directory,
     g.created_by AS created_by, g.created_at AS created_at, g.updated_at AS updated_at
   FROM groups g WHERE g.org_id = ${"orgId"} AND g.removed_at IS NULL`
 
@@ -157,6 +164,11 @@ export const groupsRepo = Effect.gen(function* () {
     removeMember: write`
       DELETE FROM group_members WHERE user_id = ${"userId"} AND org_id = ${"orgId"} AND group_id = ${"groupId"}`,
 
-    removeMembers: write`DELETE FROM group_members WHERE group_id = ${"groupId"}`
+    removeMembers: write`DELETE FROM group_members WHERE group_id = ${"groupId"}`,
+
+    /** Removes whom a directory has listed in a group. */
+    removeListed: write`DELETE FROM scim_group_members WHERE group_id = ${"groupId"}`,
+
+    removeDirectory: write`DELETE FROM scim_groups WHERE id = ${"groupId"}`
   } as const
 })

@@ -36,6 +36,16 @@ const mailsOfInviter: RateLimit = { kind: "invitation.inviter", max: 100, window
 
 type MemberPlace = Place<"member.invite" | "member.update" | "member.remove" | "member.leave">
 
+/** The role, rules and groups of a membership when it ended. */
+export interface Ended {
+  readonly role: Role
+  readonly endedAt: string
+  /** The ids of access rules. */
+  readonly rules: ReadonlyArray<string>
+  /** The ids of groups that people put the member into. */
+  readonly groups: ReadonlyArray<string>
+}
+
 /** An invitation, or that a former member has left more rows than one transaction ends: call again. */
 type Invitation =
   { readonly hasMore: false; readonly member: Member } | { readonly hasMore: true; readonly member: null }
@@ -110,6 +120,8 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
             }
           ])
           .pipe(orTaken(() => new Conflict({ message: `${email} is already a member: change the role instead` })))
+        // A directory alone brings back a membership that it ended.
+        yield* repo.forgetEnding({ orgId: place.org.id, email })
         yield* audit.change(source, {
           action: "org.member_invite",
           resource_type: "member",
@@ -122,6 +134,39 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
           )
         }
         return { hasMore: false, member: { user_id: user.id, email, name: user.name, role, created_at } }
+      }
+    )
+
+    /**
+     * Adds a member for a directory that speaks for the domain of the address: accepted at once, without a mail. `restore` brings back
+     * what an earlier membership had, and returns what the audit entry says of that.
+     */
+    const provision = method(
+      "Members.provision",
+      function* (
+        place: Place<"member.invite">,
+        email: Email,
+        role: Role,
+        restore: (userId: UserId) => Effect.Effect<Record<string, unknown>, never, Transaction>
+      ): Effect.fn.Return<{ readonly hasMore: boolean; readonly userId: UserId }, LimitExceeded, Transaction> {
+        const created_at = yield* now
+        const id = yield* uuidV7
+        const orgId = place.org.id
+        yield* memberLimit.room(yield* repo.count({ orgId }))
+        const { id: userId } = yield* users.ensure(email)
+        const { hasMore } = yield* departures.endSome({ orgId, subjectId: userId })
+        if (hasMore) return { hasMore, userId }
+        const accepted_at = created_at
+        yield* repo.insert([
+          { id, org_id: orgId, user_id: userId, role, created_at, updated_at: created_at, accepted_at }
+        ])
+        yield* audit.change(sourceOf(place), {
+          action: "org.member_invite",
+          resource_type: "member",
+          resource_id: userId,
+          metadata: { email, role, ...(yield* restore(userId)) }
+        })
+        return { hasMore, userId }
       }
     )
 
@@ -139,11 +184,15 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       }))
     })
 
-    /** Fails with LastOwner if the member is the only owner. Owners leave only to another one who has accepted to be one. */
+    /**
+     * Fails with LastOwner if the member is the only owner. Owners leave only to another one who has accepted to be one; a directory
+     * takes none away otherwise.
+     */
     const keepAnOwner = Effect.fnUntraced(function* ({ actor, org }: MemberPlace, { role, user_id }: MemberRow) {
       if (role !== "owner") return
       const { accepted, count } = yield* repo.otherOwners({ orgId: org.id, userId: user_id })
-      if (accepted > 0 || (count > 0 && actor.id !== user_id)) return
+      const isOwnerLeaving = actor.id === user_id || actor.type === "service_account"
+      if (accepted > 0 || (count > 0 && !isOwnerLeaving)) return
       return yield* new LastOwner({
         message:
           count === 0
@@ -191,6 +240,12 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       yield* repo.removeFromLogins({ orgId, userId })
       yield* repo.removeDelegations({ orgId, userId })
       const departure = yield* departures.endSome({ orgId, subjectId: userId })
+      const ended: Ended = {
+        role,
+        endedAt: removed_at,
+        rules: rules.map(({ id }) => id),
+        groups: groups.map(({ group_id }) => group_id)
+      }
       const { count: service_accounts } = yield* repo.countAccountsOf({ orgId, email })
       yield* audit.change(source, {
         action: "org.member_remove",
@@ -206,7 +261,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         }
       })
       yield* afterCommit(notify(place.org))
-      return departure
+      return { departure, ended }
     })
 
     const remove = method("Members.remove", function* (place: Place<"member.remove">, userId: UserId) {
@@ -214,7 +269,15 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       if (member === undefined) return yield* notFound(`member ${userId}`)
       const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
       yield* keepAnOwner(place, member)
-      return yield* end(place, source, member)
+      return (yield* end(place, source, member)).departure
+    })
+
+    /** Ends a membership for a directory. Returns what it had, too. */
+    const deprovision = method("Members.deprovision", function* (place: Place<"member.remove">, userId: UserId) {
+      const member = yield* repo.find({ orgId: place.org.id, userId })
+      if (member === undefined) return yield* notFound(`member ${userId}`)
+      yield* keepAnOwner(place, member)
+      return yield* end(place, sourceOf(place), member)
     })
 
     /** Ends the caller's own membership, also one that was never accepted. */
@@ -224,10 +287,10 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       const member = yield* repo.find({ orgId: org.id, userId: actor.id })
       if (member === undefined) return yield* notFound(`a membership of yours in organization ${org.name}`)
       yield* keepAnOwner(place, member)
-      return yield* end(place, sourceOf(place), member)
+      return (yield* end(place, sourceOf(place), member)).departure
     })
 
-    return { invite, leave, list, setRole, remove } as const
+    return { invite, provision, deprovision, leave, list, setRole, remove } as const
   }),
   dependencies: [ApprovalMails.Default, RateLimits.Default, Users.Default]
 }) {}

@@ -96,6 +96,8 @@ export const membersRepo = Effect.gen(function* () {
       UPDATE members SET removed_at = ${"now"}
       WHERE org_id = ${"orgId"} AND user_id = ${"userId"} AND removed_at IS NULL`,
 
+    forgetEnding: write`DELETE FROM scim_endings WHERE org_id = ${"orgId"} AND email = ${"email"}`,
+
     removeDelegations: write`DELETE FROM delegations WHERE user_id = ${"userId"} AND org_id = ${"orgId"}`,
 
     removeFromGroups: returning(GroupRow)`

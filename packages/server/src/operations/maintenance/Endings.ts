@@ -12,6 +12,8 @@ import { clientLoginPurge } from "../../directory/login/ClientLoginsRepo.js"
 import { departurePurge } from "../../directory/members/Departures.js"
 import { challengePurge } from "../../directory/passkeys/Repo.js"
 import { requestExpiry } from "../../directory/requests/RequestExpiry.js"
+import { scimEndingPurge } from "../../directory/scim/PeopleRepo.js"
+import { scimTokenPurge } from "../../directory/scim/Repo.js"
 import { keyNotice } from "../../directory/service-accounts/KeyExpiry.js"
 import { keySessionPurge } from "../../edges/vault/Repo.js"
 import { deliveryPurge } from "../../edges/webhooks/DeliveriesRepo.js"
@@ -43,5 +45,7 @@ export const purges = Effect.all([
   rateEventPurge,
   clientLoginPurge,
   approvalPurge,
+  scimTokenPurge,
+  scimEndingPurge,
   deliveryPurge
 ])
