@@ -1,19 +1,21 @@
 import type * as Runtime from "effect/Runtime"
 import { runFork } from "effect/Runtime"
-import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from "node:http"
-import { connect, type Socket } from "node:net"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { TLSSocket } from "node:tls"
 import type { Authority } from "./Authority.js"
 import { hostOf } from "./Outgoing.js"
 import { answered, isOwn, isSame, notYours, type ProxyOptions, send } from "./Answering.js"
 import { refusal } from "./Passed.js"
+import { opened, passPlain, passTunnel, type ProxyOf, refuseTunnel } from "./PassedOn.js"
 
 export interface ForwardOptions extends ProxyOptions {
   readonly authority: Authority
   /** The hosts of the rules at the start, as rules name them. */
   readonly hosts: ReadonlySet<string>
   readonly onlyRules: boolean
+  readonly proxyOf: ProxyOf
 }
 
 /** The user's name in the address of the proxy. */
@@ -28,47 +30,6 @@ const withChallenge = { ...notYours, headers: { ...notYours.headers, "proxy-auth
 
 const notAllowed = (host: string) =>
   refusal(403, "USE_REFUSED", `host ${host} is in no use rule, and --only-rules lets requests to no other host pass`)
-
-/** Ends a tunnel that is not opened, with the response to its request. */
-const refuseTunnel = (socket: Duplex, { body, headers, status }: ReturnType<typeof refusal>): void => {
-  const lines = Object.entries({ ...headers, "content-length": String(body.length), connection: "close" })
-  socket.end(
-    `HTTP/1.1 ${status} Refused\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${Buffer.from(body).toString()}`
-  )
-}
-
-const opened = "HTTP/1.1 200 Connection Established\r\n\r\n"
-
-const passThrough = (socket: Duplex, head: Buffer, host: string, port: number): void => {
-  const other = connect({ host, port, allowHalfOpen: true })
-  other.once("connect", () => {
-    socket.write(opened)
-    if (head.length > 0) other.write(head)
-    other.pipe(socket)
-    socket.pipe(other)
-  })
-  other.once("error", () => {
-    if (other.connecting || other.bytesRead === 0) {
-      refuseTunnel(socket, refusal(502, "PROXY_FAILED", `no connection to ${host}:${port}`))
-    } else socket.destroy()
-  })
-  socket.once("error", () => other.destroy())
-  socket.once("close", () => other.destroy())
-}
-
-/** Headers of one connection (RFC 9110, 7.6.1), and the credential of this proxy. */
-const ofConnection = new Set(["connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "upgrade"])
-
-const passPlain = (request: IncomingMessage, response: ServerResponse, url: string): void => {
-  const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !ofConnection.has(name)))
-  const other = requestHttp(url, { method: request.method ?? "GET", headers }, (arrived) => {
-    response.writeHead(arrived.statusCode ?? 502, arrived.headers)
-    arrived.pipe(response)
-  })
-  other.once("error", () => send(response, refusal(502, "PROXY_FAILED", `no connection to ${new URL(url).host}`)))
-  request.pipe(other)
-  response.once("close", () => other.destroy())
-}
 
 /** Answers the requests of a tunnel, whose host it has proved to be with a certificate of this run. */
 const tunnels = (options: ForwardOptions, runtime: Runtime.Runtime<never>) => {
@@ -107,7 +68,7 @@ const tunnels = (options: ForwardOptions, runtime: Runtime.Runtime<never>) => {
 
 /** The listeners of a proxy: requests to a host with a rule are made by the server, others pass through untouched. */
 export const forward = (options: ForwardOptions, secret: string, runtime: Runtime.Runtime<never>) => {
-  const { hosts, onlyRules } = options
+  const { hosts, onlyRules, proxyOf } = options
   const answer = tunnels(options, runtime)
   return {
     connect: (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -121,7 +82,10 @@ export const forward = (options: ForwardOptions, secret: string, runtime: Runtim
       const named = port === 443 ? host : `${host}:${port}`
       if (hosts.has(named)) return answer(socket, head, host, named)
       if (onlyRules) return refuseTunnel(socket, notAllowed(named))
-      passThrough(socket, head, host.replace(/^\[|\]$/g, ""), port)
+      if (!URL.canParse(`https://${host}:${port}`)) {
+        return refuseTunnel(socket, refusal(400, "VALIDATION_ERROR", "a tunnel goes to HOST:PORT"))
+      }
+      passTunnel(socket, head, `${host}:${port}`, proxyOf)
     },
     /** A request that names its whole address, as only those to a proxy do. */
     request: (request: IncomingMessage, response: ServerResponse, url: string): void => {
@@ -138,7 +102,7 @@ export const forward = (options: ForwardOptions, secret: string, runtime: Runtim
         return
       }
       if (onlyRules) return send(response, notAllowed(host))
-      passPlain(request, response, url)
+      passPlain(request, response, url, proxyOf)
     }
   }
 }

@@ -1,4 +1,5 @@
 import { writeProblem } from "@coffer/client/internal/FileError"
+import { proxyOf } from "@coffer/client/internal/Proxy"
 import { Variables } from "@coffer/client/internal/Variables"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -91,7 +92,8 @@ export const runProxy = ({ baseUrls, call, command, exchange, onlyRules, path }:
       use: (wanted, response) => makeUse(exchange, path, wanted, response),
       authority,
       hosts,
-      onlyRules
+      onlyRules,
+      proxyOf: (url) => proxyOf(url, inherited)
     })
     const { leftOut, set } = proxyVariables({ standIns, baseUrls, port, secret, bundle, hosts, onlyRules }, inherited)
     if (leftOut.length > 0)

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createServer, request as requestHttp } from "node:http"
 import { createServer as createSecureServer, type Server as SecureServer } from "node:https"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect as connectTo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -213,6 +213,48 @@ describe("coffer use proxy", () => {
     assert.strictEqual((await shell([], script)).stdout, "plain undefined")
     assert.match((await shell(["--only-rules"], script)).stdout, /in no use rule, and --only-rules/)
     server.close()
+  })
+
+  it("passes other hosts through the proxy that it inherited, except those of NO_PROXY", async () => {
+    const asked: Array<string> = []
+    const company = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url} ${request.headers["proxy-authorization"]}`)
+      response.end("by the company")
+    })
+    company.on("connect", (request, socket, head) => {
+      asked.push(`${request.method} ${request.url} ${request.headers["proxy-authorization"]}`)
+      if (request.url?.startsWith("forbidden.")) return void socket.end("HTTP/1.1 403 Forbidden\r\n\r\n")
+      const port = request.url?.startsWith("localhost.") === true ? stranger.port : 1
+      const other = connectTo(port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n")
+        other.write(head)
+        other.pipe(socket)
+        socket.pipe(other)
+      })
+      socket.on("error", () => other.destroy())
+    })
+    await new Promise<void>((resolve) => company.listen(0, "127.0.0.1", resolve))
+    const address = `http://me:p%40ss@127.0.0.1:${(company.address() as AddressInfo).port}`
+    const credential = `Basic ${Buffer.from("me:p@ss").toString("base64")}`
+    const env = { ...agent, HTTPS_PROXY: address, HTTP_PROXY: address, NO_PROXY: ".direct.invalid" }
+    const script = (line: string) => place.home.coffer(["use", "proxy", "--", "/bin/sh", "-c", line], { env })
+
+    const tunnel = await script("curl -sSk https://localhost.company.invalid/any")
+    assert.strictEqual(JSON.parse(tunnel.stdout).url, "/any", tunnel.stderr)
+    assert.strictEqual((await script("curl -sS http://company.invalid/plain?a=1")).stdout, "by the company")
+    assert.match((await script("curl -sSk https://forbidden.invalid/")).stderr, /502/)
+    assert.deepStrictEqual(asked, [
+      `CONNECT localhost.company.invalid:443 ${credential}`,
+      `GET http://company.invalid/plain?a=1 ${credential}`,
+      `CONNECT forbidden.invalid:443 ${credential}`
+    ])
+    const direct = await script("NO_PROXY= no_proxy= curl -sSk https://api.direct.invalid/")
+    assert.match(direct.stderr, /502/)
+    const ruled = await script(`curl -sS -H "authorization: Bearer $STRIPE_KEY" https://localhost:${api.port}/v1/x`)
+    assert.strictEqual(JSON.parse(ruled.stdout).headers.authorization, "Bearer [scrubbed]")
+    assert.lengthOf(asked, 3)
+    company.closeAllConnections()
+    company.close()
   })
 
   it("passes a stream on while it comes, with the value split over every boundary", async () => {

@@ -1,7 +1,7 @@
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import type { BlockList } from "node:net"
-import type { ServerUrl } from "./ServerUrl.js"
+import { isLocal, type ServerUrl } from "./ServerUrl.js"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -85,21 +85,21 @@ const parseProxy = (name: string, text: string): Either.Either<URL, BadProxy> =>
     : refuse("names a proxy that is neither http:// nor https://, and no other kind can be used")
 }
 
-const proxySetting = ({ secure }: ServerUrl, env: Environment) =>
+const proxySetting = ({ secure }: Pick<ServerUrl, "secure">, env: Environment) =>
   firstSet(env, secure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy", "HTTP_PROXY"])
 
 /** The variable that names a proxy for servers such as this one. */
 export const proxyVariable = (server: ServerUrl, env: Environment): string | undefined =>
   proxySetting(server, env)?.name
 
-/** The proxy for a server: none for one on this machine, and for hosts of `NO_PROXY`. */
-export const proxyFor = (server: ServerUrl, env: Environment): Either.Either<URL | undefined, BadProxy> => {
-  const found = proxySetting(server, env)
-  if (found === undefined || server.local) return Either.right(undefined)
+/** The proxy for an address: none for this machine, and for hosts of `NO_PROXY`. */
+export const proxyOf = (url: URL, env: Environment): Either.Either<URL | undefined, BadProxy> => {
+  const found = proxySetting({ secure: url.protocol === "https:" }, env)
+  if (found === undefined || isLocal(url.hostname)) return Either.right(undefined)
   const except = firstSet(env, ["no_proxy", "NO_PROXY"])
   return Either.gen(function* () {
     const isDirect = yield* Either.mapLeft(
-      isExcepted(except?.text ?? "", new URL(server.base)),
+      isExcepted(except?.text ?? "", url),
       (entry) =>
         new BadProxy({
           variable: except?.name ?? "NO_PROXY",
@@ -109,3 +109,7 @@ export const proxyFor = (server: ServerUrl, env: Environment): Either.Either<URL
     return isDirect ? undefined : yield* parseProxy(found.name, found.text)
   })
 }
+
+/** The proxy for a server. */
+export const proxyFor = ({ base }: ServerUrl, env: Environment): Either.Either<URL | undefined, BadProxy> =>
+  proxyOf(new URL(base), env)

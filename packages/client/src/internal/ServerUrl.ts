@@ -17,7 +17,8 @@ export interface ServerUrl {
 
 export class BadUrl extends Data.TaggedError("BadUrl")<{ readonly message: string }> {}
 
-const isLocal = (hostname: string) => /^(localhost|\[::1\]|127\.[0-9]+\.[0-9]+\.[0-9]+)$/.test(hostname)
+/** Whether a host is this machine. */
+export const isLocal = (hostname: string) => /^(localhost|\[::1\]|127\.[0-9]+\.[0-9]+\.[0-9]+)$/.test(hostname)
 
 /** Parses the URL of a server. The error message does not repeat the text, which may contain a password. */
 export const parseServerUrl = (text: string, source: Source): Either.Either<ServerUrl, BadUrl> =>
