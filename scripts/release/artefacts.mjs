@@ -55,16 +55,24 @@ export const makeLibraries = async (time) => {
  *
  * @param node the folder of the Node for the executables, if there is one
  * @param nfpm the program that makes packages of Debian and RPM systems, if there is one
+ * @param say prints a line
  * @param sqlite what SQLite is compiled with, if there is that
  * @param time the time of all files, in seconds since 1970
  * @param work a folder for what is only made in between
  */
-export const makeRelease = async ({ nfpm, node, sqlite, time, work }) => {
+export const makeRelease = async ({ nfpm, node, say, sqlite, time, work }) => {
+  /** Says how long a step took: a release takes minutes, and a step that hangs must be seen. */
+  const step = async (name, made) => {
+    const start = Date.now()
+    const result = await made
+    say(`${name}: ${((Date.now() - start) / 1000).toFixed(0)} s`)
+    return result
+  }
   const manifest = await manifestOf()
   const { version } = manifest
   const common = { "CHANGELOG.md": await read("CHANGELOG.md") }
-  const pages = await manuals({ time, version })
-  const shells = await completions()
+  const pages = await step("manual pages", manuals({ time, version }))
+  const shells = await step("completions", completions())
   const completionFiles = Object.entries(shells).map(([shell, text]) => [
     `completions/${shell}/${completionNames[shell]}`,
     text
@@ -72,14 +80,23 @@ export const makeRelease = async ({ nfpm, node, sqlite, time, work }) => {
   const client = { ...Object.fromEntries(completionFiles), ...below("man", pages.client) }
   const server = below("man", pages.server)
   const tarball = (files) => archive(below("package", { ...files, ...common }), time)
-  const clientFiles = await clientPackage({ folder: join(work, "client"), manifest, man: namesOf(client) })
-  const { modules, tarballs } = await sqlitePackages({ manifest, time, tools: sqlite, work: join(work, "sqlite") })
-  const serverFiles = await serverPackage({
-    folder: join(work, "server"),
-    manifest,
-    man: namesOf(server),
-    sqlite: Object.keys(targets).filter((name) => fileNameOf(name, version) in tarballs)
-  })
+  const clientFiles = await step(
+    "client",
+    clientPackage({ folder: join(work, "client"), manifest, man: namesOf(client) })
+  )
+  const { modules, tarballs } = await step(
+    "SQLite of each platform",
+    sqlitePackages({ manifest, time, tools: sqlite, work: join(work, "sqlite") })
+  )
+  const serverFiles = await step(
+    "server",
+    serverPackage({
+      folder: join(work, "server"),
+      manifest,
+      man: namesOf(server),
+      sqlite: Object.keys(targets).filter((name) => fileNameOf(name, version) in tarballs)
+    })
+  )
   const packages = {
     [`coffer-${version}.tgz`]: tarball({ ...clientFiles, ...client }),
     [`coffer-server-${version}.tgz`]: tarball({ ...serverFiles, ...server })
@@ -88,7 +105,7 @@ export const makeRelease = async ({ nfpm, node, sqlite, time, work }) => {
   const files = {
     ...packages,
     ...tarballs,
-    ...(await makeLibraries(time)),
+    ...(await step("packages for applications", makeLibraries(time))),
     [`coffer-${version}.helm.tgz`]: archive(below("coffer", await filesOf(program("deploy/helm/coffer"))), time),
     ...mcpFiles({ client: clientFiles, manifest, time }),
     ...below("container", {
@@ -98,13 +115,13 @@ export const makeRelease = async ({ nfpm, node, sqlite, time, work }) => {
     }),
     ...client,
     ...server,
-    ...(await recipes(packages, version)),
+    ...(await step("recipes", recipes(packages, version))),
     "CHANGELOG.md": common["CHANGELOG.md"],
-    [`coffer-${version}.cdx.json`]: await billOfMaterials({ time, node })
+    [`coffer-${version}.cdx.json`]: await step("bill of materials", billOfMaterials({ time, node }))
   }
   if (node !== undefined) {
     await mkdir(join(work, "executable"), { recursive: true })
-    const made = await executable({ folder: join(work, "executable"), node, version })
+    const made = await step("executable", executable({ folder: join(work, "executable"), node, version }))
     const name = `coffer-${version}-${process.platform}-${process.arch}`
     const content = {
       coffer: made.program,
@@ -116,12 +133,15 @@ export const makeRelease = async ({ nfpm, node, sqlite, time, work }) => {
     files[`${name}.tar.gz`] = archive(below(name, content), time)
     if (nfpm !== undefined) {
       const system = { changelog: common["CHANGELOG.md"], folder: join(work, "system"), nfpm, time, version }
-      Object.assign(files, await clientPackages({ ...system, made, pages: pages.client, shells }))
+      Object.assign(
+        files,
+        await step("client for systems", clientPackages({ ...system, made, pages: pages.client, shells }))
+      )
       const ours = await programOf(node)
       const addon = modules[`sqlite-linux-${process.arch}`]?.[moduleOf(ours.abi)]
       if (addon !== undefined) {
         const own = { addon, client: clientFiles, node: ours, pages: pages.server, server: serverFiles }
-        Object.assign(files, await serverPackages({ ...system, ...own }))
+        Object.assign(files, await step("server for systems", serverPackages({ ...system, ...own })))
       }
     }
   }

@@ -94,7 +94,7 @@ const sayPlatforms = (files) => {
 
 /** Makes all files and writes them to a folder. */
 const release = async (tools, work, target) => {
-  const files = await (options.libraries ? makeLibraries(time()) : makeRelease({ ...tools, time: time(), work }))
+  const files = await (options.libraries ? makeLibraries(time()) : makeRelease({ ...tools, say, time: time(), work }))
   await rm(target, { recursive: true, force: true })
   for (const [path, file] of Object.entries(files)) {
     await mkdir(dirname(join(target, path)), { recursive: true })
