@@ -123,6 +123,7 @@ const aware = [
   "packages/server/src/database/{sqlite,postgres,copy}/**",
   // The databases of others, whose credentials are renewed.
   "packages/server/src/secrets/connections/Postgres.ts",
+  "packages/server/src/secrets/connections/PostgresLogin.ts",
   "packages/server/src/database/Database.ts",
   "packages/server/src/database/GuardedConnection.ts",
   "packages/server/src/database/SqlErrors.ts",

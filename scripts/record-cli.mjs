@@ -332,6 +332,12 @@ $ coffer rotation list
 $ coffer rotation show shop-app
 $ coffer rotation run shop-app
 $ coffer rotation delete shop-app --yes
+$ coffer role create app-role --connection shop-db --default-ttl 1h --max-ttl 24h
+$ coffer role list
+$ coffer role show app-role
+$ coffer lease create app-role
+$ coffer lease list
+$ coffer role delete app-role --yes
 $ coffer connection delete shop-db --yes
 
 # The audit log

@@ -21,6 +21,8 @@ import { accessCommand } from "./commands/requests/Access.js"
 import { requestCommand } from "./commands/requests/Requests.js"
 import { verifyReleaseCommand } from "./commands/release/VerifyRelease.js"
 import { connectionCommand } from "./commands/renewal/Connections.js"
+import { leaseCommand } from "./commands/renewal/Leases.js"
+import { roleCommand } from "./commands/renewal/Roles.js"
 import { rotationCommand } from "./commands/renewal/Rotations.js"
 import { renderCommand } from "./commands/render/Render.js"
 import { runCommand } from "./commands/run/Run.js"
@@ -74,7 +76,7 @@ export const tree: Tree = treeOf({
         row("Read, write, list and change", ...dailyCommands),
         row("All of secrets; move in", secretCommand, importCommand),
         row("Where secrets are", projectCommand, environmentCommand),
-        row("Give secrets to programs", runCommand, renderCommand, composeCommand),
+        row("Give secrets to programs", runCommand, leaseCommand, renderCommand, composeCommand),
         row("Expected keys, values in files", declare, declareList, declareRemove, checkCommand, scanCommand)
       ]
     },
@@ -96,15 +98,15 @@ export const tree: Tree = treeOf({
           delegateRevoke,
           delegateStore
         ),
-        row("Use unseen; push; renew", useCommand, pushCommand, targetCommand, rotationCommand),
-        row("Databases, events, other tools", connectionCommand, webhookCommand, helperCommand)
+        row("Use unseen; push; other tools", useCommand, pushCommand, targetCommand, helperCommand),
+        row("Databases: renew and lease", connectionCommand, rotationCommand, roleCommand)
       ]
     },
     {
       title: "OPERATIONS",
       rows: [
         row("What was done; a release", auditCommand, verifyReleaseCommand),
-        row("Copies; the key of the server", backupCommand, masterKeyCommand),
+        row("Copies; the key; events", backupCommand, masterKeyCommand, webhookCommand),
         row("What the server offers", featuresCommand, settingsCommand),
         row(
           "Completion and help",

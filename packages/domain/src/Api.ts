@@ -25,6 +25,8 @@ import { OverviewApi } from "./api/OverviewApi.js"
 import { PasskeysApi } from "./api/PasskeysApi.js"
 import { PreviewsApi } from "./api/PreviewsApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
+import { LeaseRolesApi } from "./api/LeaseRolesApi.js"
+import { LeasesApi } from "./api/LeasesApi.js"
 import { RotationsApi } from "./api/RotationsApi.js"
 import { ScimApi } from "./api/ScimApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
@@ -86,6 +88,8 @@ export class Api extends AnyApi.add(AuthApi)
   .add(UseApi)
   .add(ConnectionsApi)
   .add(RotationsApi)
+  .add(LeaseRolesApi)
+  .add(LeasesApi)
   .add(ApprovalsApi)
   .add(ProtectionsApi)
   .add(PreviewsApi)

@@ -58,6 +58,9 @@ import { PagesLive } from "./edges/pages/Http.js"
 import { ConnectionsHttp } from "./secrets/connections/Http.js"
 import { DeclaredHttp } from "./secrets/declared/Http.js"
 import { ProjectsHttp } from "./directory/projects/Http.js"
+import { LeasesHttp } from "./secrets/leases/Http.js"
+import { LeasesJob } from "./secrets/leases/LeasesJob.js"
+import { LeaseRolesHttp } from "./secrets/leases/RolesHttp.js"
 import { RotationsHttp } from "./secrets/rotations/Http.js"
 import { RotationsJob } from "./secrets/rotations/RotationsJob.js"
 import { SecretsHttp } from "./secrets/services/Http.js"
@@ -112,6 +115,8 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     UseHttp,
     ConnectionsHttp,
     RotationsHttp,
+    LeaseRolesHttp,
+    LeasesHttp,
     ApprovalsHttp,
     ProtectionsHttp,
     PreviewsHttp,
@@ -203,6 +208,7 @@ const withJobs = <A, E, R>(services: Layer.Layer<A, E, R>) =>
     Layer.merge(WebhooksJob),
     Layer.merge(DueJob),
     Layer.merge(RotationsJob),
+    Layer.merge(LeasesJob),
     Layer.merge(AuditArchivesLive),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
   )

@@ -76,6 +76,8 @@ describe("the settings", () => {
         workers: 1,
         outboundAllowNetworks: [],
         renewalNetworks: [],
+        leasesOfEnvironment: 500,
+        leasesOfCaller: 20,
         machineIssuers: [],
         broker: false,
         isBrokerAlone: false,
@@ -144,6 +146,8 @@ describe("the settings", () => {
         SERVICE_PORT: "8080",
         SERVICE_TRUSTED_PROXIES: "10.0.0.0/8,fd00::1",
         SERVICE_RENEWAL_NETWORKS: "10.20.0.0/16",
+        SERVICE_LEASES_PER_ENVIRONMENT: "50",
+        SERVICE_LEASES_PER_CALLER: "5",
         SERVICE_TLS_CERT_FILE: "/etc/coffer/tls.crt",
         SERVICE_TLS_KEY_FILE: "/etc/coffer/tls.key",
         SERVICE_TLS_MIN_VERSION: "1.2",
@@ -215,6 +219,8 @@ describe("the settings", () => {
         postgres: null,
         workers: 1,
         renewalNetworks: [{ address: "10.20.0.0", prefix: 16, family: "ipv4" }],
+        leasesOfEnvironment: 50,
+        leasesOfCaller: 5,
         outboundAllowNetworks: [
           { address: "10.0.0.0", prefix: 8, family: "ipv4" },
           { address: "fd00::1", prefix: 128, family: "ipv6" }

@@ -116,7 +116,7 @@ export const runProxy = ({ baseUrls, call, command, exchange, onlyRules, path }:
       forShell,
       sure,
       mask: undefined,
-      hasFiles: true,
+      isCleanedUp: true,
       descriptors: []
     })
     signals.giveTo(child.forward)

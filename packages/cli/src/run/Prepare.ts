@@ -93,7 +93,7 @@ export const prepare = Effect.fnUntraced(function* (
   yield* refuse(sizeProblem([command, ...args], env, totalLimit()))
   const mask = options.isMasking ? yield* maskFor(secrets) : undefined
   if (plan !== undefined) yield* plan.write
-  const hasFiles = plan !== undefined
-  const program: Program = { path, command, args, env, forShell, sure, mask, hasFiles, descriptors }
+  const isCleanedUp = plan !== undefined || options.leases.size > 0
+  const program: Program = { path, command, args, env, forShell, sure, mask, isCleanedUp, descriptors }
   return program
 })

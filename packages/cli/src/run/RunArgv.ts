@@ -1,4 +1,4 @@
-import { secretKeyForm } from "@coffer/domain/base/NameForms"
+import { leaseRoleNameForm, secretKeyForm } from "@coffer/domain/base/NameForms"
 import { spanOrSecondsMillis } from "@coffer/domain/base/Span"
 import { constants } from "node:os"
 import { isPlacePath } from "../grammar/PlacePath.js"
@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly also: ReadonlyArray<string>
   readonly only: ReadonlyArray<string>
   readonly allowEnv: ReadonlyArray<string>
+  /** The roles of leased users, by the names of their variables. */
+  readonly leases: ReadonlyMap<string, string>
   /** The values that the command gets as files. */
   readonly files: FileOptions | undefined
   /** Whether secrets go before inherited variables. */
@@ -96,6 +98,18 @@ const readFiles = (found: Words["options"]): FileOptions | undefined | string =>
   return paths.size === 0 && directory === undefined ? undefined : { paths, directory }
 }
 
+/** Reads `--lease`. Returns a message if one is not valid. */
+const readLeases = (found: Words["options"]): ReadonlyMap<string, string> | string => {
+  const leases = new Map<string, string>()
+  for (const text of found.get("lease") ?? []) {
+    const [, name = "", role = ""] = /^([A-Za-z_][A-Za-z0-9_]{0,50})=(.*)$/s.exec(text) ?? []
+    if (!leaseRoleNameForm.is(role)) return "--lease takes the name of variables and a role, as in DB=app-role"
+    if (leases.has(name)) return `--lease names ${name} twice`
+    leases.set(name, role)
+  }
+  return leases
+}
+
 /** Reads the values of the options. Returns a message if one is not valid. */
 const readOptions = (found: Words["options"]): RunOptions | string => {
   const one = (name: string) => found.get(name)?.[0]
@@ -117,6 +131,11 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
   if (signalName !== undefined && signal === undefined) return "--signal takes the name of a signal, such as HUP"
   const files = readFiles(found)
   if (typeof files === "string") return files
+  const leases = readLeases(found)
+  if (typeof leases === "string") return leases
+  if (leases.size > 0 && signal !== undefined) {
+    return "--signal does not give the command another lease: leave it out, so that --watch starts the command again"
+  }
   if (found.has("also") && found.has("only")) {
     return "--only names keys of one place: leave it out, or give no --also"
   }
@@ -132,6 +151,7 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
     also: found.get("also") ?? [],
     only: list("only"),
     allowEnv: list("allow-env"),
+    leases,
     files,
     isOverriding: !found.has("no-override"),
     isMasking: found.has("mask"),

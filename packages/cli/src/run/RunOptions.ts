@@ -37,6 +37,14 @@ export const runSyntax: Syntax = {
     },
     {
       ...valued(
+        "lease",
+        "NAME=ROLE",
+        "Lease a user of a database by this role, as NAME_USER, NAME_PASSWORD and NAME_URL; may be given again"
+      ),
+      isRepeatable: true
+    },
+    {
+      ...valued(
         "file",
         "KEY=PATH",
         "Write this key's value to a file of this path in a private folder; KEY has the path; may be given again"

@@ -7,9 +7,9 @@ import { beforeStart } from "./StartFailure.js"
 import { inheritedDescriptors } from "./InheritedDescriptors.js"
 import { mangled } from "./Mangled.js"
 import { prepare, refuse } from "./Prepare.js"
-import type { FileOptions, RunArgv } from "./RunArgv.js"
+import type { FileOptions, RunArgv, RunOptions } from "./RunArgv.js"
 import type { Outcome, Signals } from "./Signals.js"
-import { beforeRequest, bundleRequests, fetchSecrets, withoutCopy } from "./SecretSource.js"
+import { beforeRequest, bundleRequests, fetchSecrets, type Requests, withoutCopy } from "./SecretSource.js"
 import { start } from "./Start.js"
 import { Version } from "../base/Version.js"
 
@@ -21,6 +21,13 @@ const openFiles = (options: FileOptions, signals: Signals) =>
   Effect.flatMap(
     Effect.promise(() => import("./SecretFiles.js")),
     ({ secretFiles }) => secretFiles(options, signals)
+  )
+
+/** Loaded lazily: most runs lease nothing. */
+const openLeases = (requests: Requests, options: RunOptions, signals: Signals) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./RunLeases.js")),
+    ({ runLeases }) => runLeases(requests[0], options, signals)
   )
 
 const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Signals) {
@@ -38,10 +45,12 @@ const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Si
   const fetched = yield* Effect.catchAll(fetchSecrets(requests, options), (failure) =>
     failure._tag === "NotStarted" ? failure : beforeStart(failure)
   )
-  const program = yield* prepare(command, fetched.secrets, allowance)
+  const leases = options.leases.size === 0 ? undefined : yield* openLeases(requests, options, signals)
+  const program = yield* prepare(command, [...fetched.secrets, ...(leases?.secrets() ?? [])], allowance)
   if (options.watch === undefined) return yield* start(program, signals)
   const { watch } = yield* Effect.promise(() => import("./Watch.js"))
-  return yield* watch({ command, requests, allowance, signals, options: options.watch, first: { ...fetched, program } })
+  const first = { ...fetched, program }
+  return yield* watch({ command, requests, allowance, signals, leases, options: options.watch, first })
 }, Effect.scoped)
 
 /** Runs a command that sees the secrets of an environment as its variables. Returns how it ended. */

@@ -24,8 +24,8 @@ export interface Program {
   readonly sure: boolean
   /** The mask for the output. Undefined if the command has the streams of this process. */
   readonly mask: Mask | undefined
-  /** Whether files have to be removed after the command. */
-  readonly hasFiles: boolean
+  /** Whether files have to be removed, or leases ended, after the command. */
+  readonly isCleanedUp: boolean
   /** Descriptors above 2 to pass on: `execve` of Node closes them, `spawn` can keep them. */
   readonly descriptors: ReadonlyArray<number>
 }
@@ -52,7 +52,7 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
   Effect.gen(function* () {
     // Not in the type definitions of the oldest Node that is supported.
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
-    const isBeside = program.mask !== undefined || program.descriptors.length > 0 || program.hasFiles
+    const isBeside = program.mask !== undefined || program.descriptors.length > 0 || program.isCleanedUp
     if (!program.sure || isBeside || typeof execve !== "function") return
     const { argv, file } = invocation(program)
     storeCompiledCode()

@@ -228,7 +228,9 @@ const changes: ReadonlyArray<readonly [command: string, line: string]> = [
   ["rotation edit", "rotation edit shop-app --every 14d"],
   ["rotation pause", "rotation pause shop-app"],
   ["rotation resume", "rotation resume paused"],
-  ["rotation delete", "rotation delete shop-app --yes"]
+  ["rotation delete", "rotation delete shop-app --yes"],
+  ["role create", "role create second --connection shop-db"],
+  ["role delete", "role delete app-role --yes"]
 ]
 
 describe("every command that changes an environment", () => {
@@ -268,6 +270,7 @@ describe("every command that changes an environment", () => {
         `rotation create shop-app ${written}`,
         `rotation create paused ${written.replace("DB_URL", "OTHER_URL")}`,
         "rotation pause paused",
+        "role create app-role --connection shop-db",
         "env create gone",
         "env protect gone --may-break-glass ada@example.com",
         "env delete gone --yes --break-glass once",

@@ -147,6 +147,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
       ...{ name: "shop-app", connection: "shop-db", users: ["app_a", "app_b"] },
       writes: { DATABASE_URL: "postgres://{user}:{password}@db.invalid/shop" }
     })
+  const role = () => call("POST", "/acme/projects/webshop/envs/prod/roles", { name: "app-role", connection: "shop-db" })
   const stripe = () => set("dev", { STRIPE_KEY: "1" })
   const vaultToken = () => set("dev", { VAULT_TOKEN: "1" })
   const targets = "/acme/projects/webshop/envs/dev/targets"
@@ -211,6 +212,9 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "rotation pause": { before: [connection, rotation] },
     "rotation resume": { before: [connection, rotation] },
     "rotation delete": { before: [connection, rotation] },
+    "role create": { before: [connection], after: ["coffer role delete app-role --env prod --yes"] },
+    "role show": { before: [connection, role] },
+    "role delete": { before: [connection, role] },
     "connection test": { before: [connection] },
     "connection delete": { before: [connection] },
     "project create": { before: [() => call("DELETE", "/acme/projects/webshop")] },

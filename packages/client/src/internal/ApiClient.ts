@@ -31,7 +31,8 @@ export interface ClientOptions {
 }
 
 /** The groups that the console never calls. Its build leaves them out. */
-type ProgramGroup = "connections" | "exports" | "imports" | "rotations" | "scim" | "targets" | "use"
+type ProgramGroup =
+  "connections" | "exports" | "imports" | "leaseRoles" | "leases" | "rotations" | "scim" | "targets" | "use"
 
 /** The clients of all groups that the console calls. */
 export const consoleClients = (options: ClientOptions): Omit<GroupClients, ProgramGroup> => ({
@@ -192,6 +193,16 @@ export const groupClients = (options: ClientOptions): GroupClients => ({
   connections: once(() =>
     import("@coffer/domain/api/ConnectionsApi").then(({ ConnectionsApi }) =>
       HttpApiClient.group(AnyApi.add(ConnectionsApi), { ...options, group: "connections" })
+    )
+  ),
+  leaseRoles: once(() =>
+    import("@coffer/domain/api/LeaseRolesApi").then(({ LeaseRolesApi }) =>
+      HttpApiClient.group(AnyApi.add(LeaseRolesApi), { ...options, group: "leaseRoles" })
+    )
+  ),
+  leases: once(() =>
+    import("@coffer/domain/api/LeasesApi").then(({ LeasesApi }) =>
+      HttpApiClient.group(AnyApi.add(LeasesApi), { ...options, group: "leases" })
     )
   ),
   rotations: once(() =>

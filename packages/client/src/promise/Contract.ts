@@ -787,6 +787,76 @@ export interface Contract {
       Denied
     >
   }
+  readonly leaseRoles: {
+    /** List the roles of an environment. */
+    readonly list: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name"> }],
+      List<LeaseRole>,
+      Denied
+    >
+    /** Let callers lease users of a database. */
+    readonly create: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{
+            name: string
+            connection: string
+            create?: ReadonlyArray<string>
+            revoke?: ReadonlyArray<string>
+            default_ttl?: string
+            max_ttl?: string
+          }>
+        }
+      ],
+      LeaseRole,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
+    /** Read a role. */
+    readonly get: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "role_name"> }],
+      LeaseRole,
+      Denied
+    >
+    /** Remove a role. */
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "role_name"> }],
+      void,
+      Denied | Voted | "Conflict" | "LimitExceeded"
+    >
+  }
+  readonly leases: {
+    /** List the leases of an environment. */
+    readonly list: Endpoint<[request: { path: Path<"org_name" | "project_name" | "env_name"> }], List<Lease>, Denied>
+    /** Lease a user of a database. */
+    readonly create: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name" | "role_name">
+          payload: Readonly<{ ttl?: string }>
+        }
+      ],
+      IssuedLease,
+      Denied | "Conflict" | "DecryptionFailed" | "LimitExceeded" | "UpstreamFailed"
+    >
+    /** Renew a lease. */
+    readonly renew: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name" | "lease_id">
+          payload: Readonly<{ ttl?: string }>
+        }
+      ],
+      Lease,
+      Denied | "Conflict" | "DecryptionFailed" | "UpstreamFailed"
+    >
+    /** End a lease. */
+    readonly revoke: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "lease_id"> }],
+      void,
+      Denied
+    >
+  }
   readonly members: {
     /** Invite a person by e-mail. */
     readonly invite: Endpoint<
@@ -1891,6 +1961,13 @@ export type AuditAction =
   | "rotation.delete"
   | "rotation.run"
   | "rotation.failed"
+  | "lease_role.create"
+  | "lease_role.delete"
+  | "lease.create"
+  | "lease.renew"
+  | "lease.revoke"
+  | "lease.ended"
+  | "lease.failed"
   | "approval.request"
   | "approval.approve"
   | "approval.refuse"
@@ -2368,6 +2445,18 @@ export type ImportFinished = Readonly<{
 
 export type Int = number
 
+export type IssuedLease = Readonly<{
+  id: string
+  role: string
+  username: string
+  expires_at: Timestamp
+  expires_in: Count
+  renewable_until: Timestamp
+  renewable_for: Count
+  password: string
+  url: string
+}>
+
 export type Issuer = string
 
 export type KeyCheck = Readonly<{
@@ -2382,6 +2471,35 @@ export type KeyProblem = "breaks_pattern" | "required"
 export type KeyWarning = Readonly<{ key: string; problem: KeyProblem }>
 
 export type LastReview = Readonly<{ by: string; at: Timestamp }>
+
+export type Lease = Readonly<{
+  id: string
+  role: string
+  username: string
+  expires_at: Timestamp
+  expires_in: Count
+  renewable_until: Timestamp
+  renewable_for: Count
+  state: LeaseState
+  holder: string
+  delegation: string | null
+  ended: string | null
+  problem: string | null
+  created_at: Timestamp
+}>
+
+export type LeaseRole = Readonly<{
+  name: string
+  connection: string
+  create: ReadonlyArray<string>
+  revoke: ReadonlyArray<string>
+  default_ttl: string
+  max_ttl: string
+  created_by: string
+  created_at: Timestamp
+}>
+
+export type LeaseState = "making" | "live" | "ending"
 
 export type LoginCode = string
 
@@ -2666,6 +2784,8 @@ export type ResourceType =
   | "connection"
   | "target"
   | "rotation"
+  | "lease_role"
+  | "lease"
   | "approval"
   | "protection"
   | "request"

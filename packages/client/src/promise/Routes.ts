@@ -130,6 +130,19 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
   keys: {
     find: "GET /api/orgs/{org_name}/keys query!,limit,after"
   },
+  leaseRoles: {
+    list: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/roles",
+    create:
+      "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/roles  name!,connection!,create,revoke,default_ttl,max_ttl",
+    get: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/roles/{role_name}",
+    delete: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/roles/{role_name}"
+  },
+  leases: {
+    list: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/leases",
+    create: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/roles/{role_name}/leases  ttl",
+    renew: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/leases/{lease_id}/renew  ttl",
+    revoke: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/leases/{lease_id}"
+  },
   members: {
     invite: "POST /api/orgs/{org_name}/members  email!,role",
     list: "GET /api/orgs/{org_name}/members",

@@ -11,6 +11,7 @@ import type {
   DelegationId,
   EnvId,
   FederationId,
+  LeaseId,
   OrgId,
   ProjectId,
   RequestId,
@@ -107,8 +108,8 @@ export type AccountCredential =
     }
   /** It asked for a change that people have approved since: there is no credential. */
   | { readonly type: "request"; readonly id: RequestId; readonly sessionId: null }
-  /** No account at all: a rotation writes what it renewed, and the log has it as the server's own act. */
-  | { readonly type: "rotation"; readonly id: RotationId; readonly sessionId: null }
+  /** No account at all: a rotation writes what it renewed, or a lease ends, and the log has it as the server's own act. */
+  | { readonly type: "rotation"; readonly id: LeaseId | RotationId; readonly sessionId: null }
   /** No account at all: a directory changes people and groups by SCIM, and the log has it as the server's own act. */
   | { readonly type: "scim"; readonly id: ScimTokenId; readonly sessionId: null }
 

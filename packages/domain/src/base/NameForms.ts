@@ -46,6 +46,7 @@ export const envNameForm = name("EnvName", "an environment name")
 export const federationNameForm = name("FederationName", "a federation name")
 export const connectionNameForm = name("ConnectionName", "a connection name")
 export const rotationNameForm = name("RotationName", "a rotation name")
+export const leaseRoleNameForm = name("LeaseRoleName", "a role's name")
 export const targetNameForm = name("TargetName", "a target name")
 
 export const secretKeyForm = form(

@@ -11,6 +11,7 @@ import {
   loginCodeLength,
   orgNameForm,
   projectNameForm,
+  leaseRoleNameForm,
   rotationNameForm,
   secretKeyForm,
   targetNameForm
@@ -45,6 +46,9 @@ export type ConnectionName = typeof ConnectionName.Type
 
 export const RotationName = name("RotationName", rotationNameForm, "rotation", "shop-app")
 export type RotationName = typeof RotationName.Type
+
+export const LeaseRoleName = name("LeaseRoleName", leaseRoleNameForm, "role", "app-role")
+export type LeaseRoleName = typeof LeaseRoleName.Type
 
 export const TargetName = name("TargetName", targetNameForm, "target", "ci")
 export type TargetName = typeof TargetName.Type

@@ -27,6 +27,8 @@ const ofPlaces: Readonly<Record<string, string>> = {
   "rotations.create": "add a rotation to",
   "rotations.update": "change a rotation of",
   "rotations.delete": "delete a rotation of",
+  "leaseRoles.create": "add a role to",
+  "leaseRoles.delete": "delete a role of",
   "protections.set": "change the protection of",
   "protections.remove": "end the protection of"
 }

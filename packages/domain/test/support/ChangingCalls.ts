@@ -97,6 +97,11 @@ imports.create                      always         absent                       
 imports.declared                    never begun    absent                         none archives
 imports.finish                      never begun    absent                         none archives
 imports.secrets                     never begun    absent                         none archives
+leaseRoles.create                   always         absent                         none connections
+leaseRoles.delete                   never ends     absent                         -
+leases.create                       never begins   absent                         none connections
+leases.renew                        never begins   absent                         none connections
+leases.revoke                       never ends     absent                         -
 members.invite                      always         undone members.remove          record
 members.leave                       always         asks                           -
 members.remove                      always         asks                           -

@@ -12,6 +12,7 @@ import type { Permission } from "@coffer/domain/access/AclRule"
 import type { ApprovalRequired, Forbidden, NotFound } from "@coffer/domain/errors/Errors"
 import {
   type EnvId,
+  type LeaseId,
   type OrgId,
   type ProjectId,
   type RemovedId,
@@ -23,6 +24,7 @@ import {
 import type { Role } from "@coffer/domain/directory/Member"
 import {
   type EnvName,
+  type LeaseRoleName,
   type OrgName,
   type ProjectName,
   type RotationName,
@@ -111,10 +113,10 @@ export interface Within {
   readonly place: EnvPlace<"secret.compare"> | null
 }
 
-/** The names and ids of a rotation and its place. */
-interface RotationPlace {
-  readonly id: RotationId
-  readonly name: RotationName
+/** The names and ids of a rotation, or a lease, and its place. */
+interface RenewedPlace {
+  readonly id: RotationId | LeaseId
+  readonly name: RotationName | LeaseRoleName
   readonly org_id: OrgId
   readonly org: OrgName
   readonly project_id: ProjectId
@@ -123,12 +125,12 @@ interface RotationPlace {
   readonly env: EnvName
 }
 
-/** The actor and the place of a rotation's own writes: an admin made it, with the votes of a protected environment. */
-const renewing = (of: RotationPlace): EnvPlace<"secret.write"> => {
+/** The actor and the place of a rotation's own writes, or of a lease's end: an admin made them, with the votes of a protected environment. */
+const renewing = (of: RenewedPlace, what: "lease" | "rotation" = "rotation"): EnvPlace<"secret.write"> => {
   const actor: ServiceAccountActor = {
     type: "service_account",
     id: ServiceAccountId.make(of.id),
-    name: ServiceAccountName.make(`rotation ${of.name}`),
+    name: ServiceAccountName.make(`${what} ${of.name}`),
     orgId: of.org_id,
     orgName: of.org,
     project: null,

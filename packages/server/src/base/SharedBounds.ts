@@ -292,6 +292,22 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: inTurn
   },
+  renewedDatabase: {
+    what: "logins to one database of connections",
+    unit: "logins",
+    total: 2,
+    each: 2,
+    holder: "tenant",
+    beyond: `${inTurn}; 503 to a caller who waits for 10 seconds`
+  },
+  leaseRemovals: {
+    what: "removals of leased users",
+    unit: "removals",
+    total: 16,
+    each: half,
+    holder: "tenant",
+    beyond: inTurn
+  },
   verifications: divided({
     what: "verifications of logs",
     unit: "logs",

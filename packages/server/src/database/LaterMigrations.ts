@@ -33,6 +33,7 @@ import { consents } from "./migrations/0056_consents.js"
 import { targets } from "./migrations/0057_targets.js"
 import { rotations } from "./migrations/0058_rotations.js"
 import { scim } from "./migrations/0059_scim.js"
+import { leases } from "./migrations/0060_leases.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -71,5 +72,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   consents,
   targets,
   rotations,
-  scim
+  scim,
+  leases
 ]

@@ -73,6 +73,13 @@ const table: Readonly<
   "rotation.update": ["yes", "yes", "no", "no", "no"],
   "rotation.delete": ["yes", "yes", "no", "no", "no"],
   "rotation.run": ["yes", "yes", "no", "no", "no"],
+  "lease_role.list": ["yes", "yes", "no", "no", "no"],
+  "lease_role.create": ["yes", "yes", "no", "no", "no"],
+  "lease_role.delete": ["yes", "yes", "no", "no", "no"],
+  "lease.list": ["yes", "yes", "read", "read", "read"],
+  "lease.create": ["yes", "yes", "read", "read", "read"],
+  "lease.renew": ["yes", "yes", "read", "read", "read"],
+  "lease.revoke": ["yes", "yes", "read", "read", "read"],
   "approval.list": ["yes", "yes", "yes", "yes", "no"],
   "approval.decide": ["yes", "yes", "admin", "no", "no"],
   "acl.list": ["yes", "yes", "no", "no", "admin"],
@@ -150,6 +157,9 @@ const user = (role: Role | null, grants: ReadonlyArray<Grant>, superadmin = fals
   account: null,
   grants
 })
+/** The actions that return values. */
+const revealing: ReadonlySet<Action> = new Set(["secret.read", "lease.create", "lease.renew"])
+
 const account = (scoped: boolean, reveal: boolean, grants: ReadonlyArray<Grant>): Subject => ({
   superadmin: false,
   role: null,
@@ -191,7 +201,7 @@ describe("the table of permissions", () => {
           ] as const) {
             const wanted =
               says(cellOf(action, "account"), given) &&
-              !(action === "secret.read" && !reveal) &&
+              !(revealing.has(action) && !reveal) &&
               !(aboutRules.includes(action) && scoped)
             assert.strictEqual(
               isAllowed(action, account(scoped, reveal, grants)),

@@ -8,6 +8,7 @@ import {
   endpoints,
   federationBody,
   queryOf,
+  roleBody,
   rotationBody,
   targetBody,
   termsOf,
@@ -30,8 +31,9 @@ const envs = `${project}/envs`
 const env = `${envs}/dev`
 const secret = `${env}/secrets/API_KEY`
 
-/** These succeed only with an other side, or with the console: see the tests of `use`, of delivery and of the tool server. */
-const needsOtherSide = /\/(use|approve|refuse|consents|consents\/review|targets\/:target_name\/(plan|push))$/
+/** These succeed only with an other side, or with the console: see the tests of `use`, delivery, leases and the tool server. */
+const needsOtherSide =
+  /\/(use|approve|refuse|consents|consents\/review|targets\/:target_name\/(plan|push)|:role_name\/leases|:lease_id(\/renew)?)$/
 const json = "Content-Type: application/json"
 
 /** Each call of the contract once with success, and what else it answers. */
@@ -432,6 +434,18 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${rotations}/far-away`, { by })
   await ask("POST", `${rotations}/far-away/run`, { by })
   await ask("DELETE", `${rotations}/far-away`, { by })
+  const roles = `${prod}/roles`
+  const noLease = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dce"
+  await ask("POST", roles, { by, body: roleBody })
+  await ask("POST", roles, { by, body: { ...roleBody, create: ["CREATE ROLE {{name}}"] }, why: "no password" })
+  await ask("GET", roles, { by })
+  await ask("GET", `${roles}/app-role`, { by })
+  await ask("DELETE", `${connections}/shop-db`, { by, why: "a role uses it" })
+  await ask("POST", `${roles}/app-role/leases`, { by, body: {}, why: "the database is nowhere" })
+  await ask("GET", `${prod}/leases`, { by })
+  await ask("POST", `${prod}/leases/${noLease}/renew`, { by, body: {}, why: "there is none" })
+  await ask("DELETE", `${prod}/leases/${noLease}`, { by, why: "there is none" })
+  await ask("DELETE", `${roles}/app-role`, { by })
   await ask("DELETE", `${connections}/shop-db`, { by })
   const federations = `${org}/service-accounts/${account.id}/federations`
   const federation = { name: "gitlab", ...federationBody, expires_at: "2100-01-01T00:00:00Z" }

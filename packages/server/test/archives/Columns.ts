@@ -199,6 +199,8 @@ export const without: Readonly<Record<string, string>> = {
   scim_group_members: "are whom the directory lists",
   scim_endings: moment,
   rotations: "renew by a connection, which stays",
+  lease_roles: "make users by a connection, which stays",
+  leases: "are users of a database that the server which made them removes",
   requests: "names ids, votes and sealed bodies of the server that it leaves",
   request_parts: "belongs to a request",
   request_votes: "belongs to a request",

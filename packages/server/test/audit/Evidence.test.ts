@@ -79,8 +79,10 @@ const changes: ReadonlyArray<Change> = [
   { fact: "use rules, due dates and notes", found: "nothing", sql: "DELETE FROM secret_dues" },
   { fact: "protections, requests and votes", found: "nothing", sql: "UPDATE environments SET protected = 0" },
   { fact: "protections, requests and votes", found: "nothing", sql: "DELETE FROM request_votes" },
-  { fact: "connections and rotations", found: "nothing", sql: "UPDATE connections SET host = 'x'" },
-  { fact: "connections and rotations", found: "nothing", sql: "UPDATE rotations SET users = '[]'" },
+  { fact: "connections, rotations, roles and leases", found: "nothing", sql: "UPDATE connections SET host = 'x'" },
+  { fact: "connections, rotations, roles and leases", found: "nothing", sql: "UPDATE rotations SET users = '[]'" },
+  { fact: "connections, rotations, roles and leases", found: "nothing", sql: "UPDATE lease_roles SET max_ttl = '30d'" },
+  { fact: "connections, rotations, roles and leases", found: "nothing", sql: "UPDATE leases SET expires_at = 1" },
   { fact: "declared keys, previews, webhooks and targets", found: "nothing", sql: "DELETE FROM declared_keys" },
   { fact: "what can be restored, and until when", found: "nothing", sql: "UPDATE trash SET restorable_until = 1" },
   {

@@ -53,6 +53,8 @@ export const parameters = [
   "use_rule_id",
   "connection_name",
   "rotation_name",
+  "role_name",
+  "lease_id",
   "target_name",
   "approval_id",
   "request_id",
@@ -142,6 +144,9 @@ export const rotationBody = {
   users: ["app_a", "app_b"],
   writes: { ROTATED: "{user}:{password}" }
 }
+
+/** A role by that connection. */
+export const roleBody = { name: "app-role", connection: connectionBody.name }
 
 /** The counts of an empty import. */
 const emptyCounts = { projects: 0, environments: 0, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
@@ -261,6 +266,11 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
       name: `r-${fresh.toLowerCase().replaceAll("_", "-")}`
     }
   }),
+  [`POST ${envs}/:env_name/roles`]: ({ fresh, place }) => ({
+    body: { connection: place.connection_name, name: `r-${fresh.toLowerCase().replaceAll("_", "-")}` }
+  }),
+  [`POST ${envs}/:env_name/roles/:role_name/leases`]: () => ({ body: {} }),
+  [`POST ${envs}/:env_name/leases/:lease_id/renew`]: () => ({ body: {} }),
   [`PATCH ${envs}/:env_name/rotations/:rotation_name`]: () => ({ body: { paused: true } }),
   [`POST ${envs}/:env_name/use`]: ({ place }) => ({
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }

@@ -15,6 +15,7 @@ import { publicUrl } from "../federations/Signer.js"
 import {
   accessBody,
   connectionBody,
+  roleBody,
   rotationBody,
   type Endpoint,
   federationBody,
@@ -180,6 +181,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       use_rule_id: none,
       connection_name: "shop-db",
       rotation_name: "shop-app",
+      role_name: "app-role",
+      lease_id: none,
       target_name: "target",
       approval_id: none,
       request_id: none,
@@ -201,9 +204,10 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       const secrets = (env: string) => `${org}/projects/webshop/envs/${env}/secrets/SHARED`
       for (const value of ["one", "two"]) await asRoot("PUT", secrets("prod"), { value })
       await asRoot("PUT", secrets("staging"), { value: "three" })
-      if (has("connection_name", "rotation_name") || endpoint.path.endsWith("/rotations"))
+      if (has("connection_name", "rotation_name", "role_name") || /\/(?:rotations|roles)$/.test(endpoint.path))
         await asRoot("POST", `${org}/projects/webshop/envs/prod/connections`, connectionBody)
       if (has("rotation_name")) await asRoot("POST", `${org}/projects/webshop/envs/prod/rotations`, rotationBody)
+      if (has("role_name")) await asRoot("POST", `${org}/projects/webshop/envs/prod/roles`, roleBody)
       if (has("target_name")) {
         await asRoot("POST", `${org}/projects/webshop/envs/prod/targets`, targetBody(ids.target_name, place.key))
       }

@@ -13,6 +13,7 @@ import {
   requestOf,
   connectionBody,
   targetBody,
+  roleBody,
   rotationBody,
   useRuleBody,
   webhookBody,
@@ -434,7 +435,7 @@ const ownUseRule = async (cell: Cell): Promise<Own> => {
 }
 
 /** An environment has at most 20 of each, and eight cells are walked at once: removes all but the ten newest. */
-const makeRoom = async (...kinds: ReadonlyArray<"connections" | "rotations" | "targets">): Promise<Own> => {
+const makeRoom = async (...kinds: ReadonlyArray<"connections" | "roles" | "rotations" | "targets">): Promise<Own> => {
   for (const kind of kinds) {
     const { data } = await service.do(ada, "GET", `${prod}/${kind}`)
     const newestFirst = [...data].sort((one, other) => (one.created_at < other.created_at ? 1 : -1))
@@ -444,7 +445,7 @@ const makeRoom = async (...kinds: ReadonlyArray<"connections" | "rotations" | "t
 }
 
 const ownConnection = async ({ fresh }: Cell): Promise<Own> => {
-  await makeRoom("rotations", "connections")
+  await makeRoom("rotations", "roles", "connections")
   const connection_name = `own-${fresh.toLowerCase().replaceAll("_", "-")}`
   await service.do(ada, "POST", `${prod}/connections`, { ...connectionBody, name: connection_name })
   return { connection_name }
@@ -467,6 +468,13 @@ const ownRotation = async (cell: Cell): Promise<Own> => {
   const made = { ...rotationBody, connection: connection_name, name: connection_name }
   await service.do(ada, "POST", `${prod}/rotations`, made)
   return { rotation_name: connection_name ?? "" }
+}
+
+const ownRole = async (cell: Cell): Promise<Own> => {
+  const { connection_name } = await ownConnection(cell)
+  await makeRoom("roles")
+  await service.do(ada, "POST", `${prod}/roles`, { ...roleBody, connection: connection_name, name: connection_name })
+  return { role_name: connection_name ?? "" }
 }
 
 const ownDeclared = async ({ fresh }: Cell): Promise<Own> => {
@@ -698,7 +706,7 @@ const table: Readonly<Record<string, Row>> = {
   [`DELETE ${secret}/use-rules/:use_rule_id`]: row(204, deciders, "use_rule.delete", ownUseRule),
   [`GET ${env}/connections`]: row(200, adminsInProject, "connection.list"),
   [`POST ${env}/connections`]: row(201, adminsInProject, "connection.create", () =>
-    makeRoom("rotations", "connections")
+    makeRoom("rotations", "roles", "connections")
   ),
   [`DELETE ${env}/connections/:connection_name`]: row(204, adminsInProject, "connection.delete", ownConnection),
   [`POST ${env}/connections/:connection_name/test`]: row(200, adminsInProject, "connection.test", ownConnection),
@@ -715,6 +723,15 @@ const table: Readonly<Record<string, Row>> = {
   [`PATCH ${env}/rotations/:rotation_name`]: row(200, adminsInProject, "rotation.update", ownRotation),
   [`DELETE ${env}/rotations/:rotation_name`]: row(204, adminsInProject, "rotation.delete", ownRotation),
   [`POST ${env}/rotations/:rotation_name/run`]: row(200, adminsInProject, "rotation.run", ownRotation),
+  [`GET ${env}/roles`]: row(200, adminsInProject, "lease_role.list"),
+  [`POST ${env}/roles`]: row(201, adminsInProject, "lease_role.create", ownConnection),
+  [`GET ${env}/roles/:role_name`]: row(200, adminsInProject, "lease_role.list", ownRole),
+  [`DELETE ${env}/roles/:role_name`]: row(204, adminsInProject, "lease_role.delete", ownRole),
+  // Its database has no address: see the tests of leases.
+  [`POST ${env}/roles/:role_name/leases`]: row(502, seers, "lease.create", ownRole),
+  [`GET ${env}/leases`]: row(200, readers, "lease.list"),
+  [`POST ${env}/leases/:lease_id/renew`]: row(404, seers, "lease.renew"),
+  [`DELETE ${env}/leases/:lease_id`]: row(404, readers, "lease.revoke"),
   [`GET ${env}/uses`]: row(200, users, "secret.uses"),
   // This server makes no requests with secrets, and has none to approve: see the tests of `use`.
   [`POST ${env}/use`]: row(503, users, "secret.use"),

@@ -16,6 +16,7 @@ import {
   requestOf,
   connectionBody,
   targetBody,
+  roleBody,
   rotationBody,
   useRuleBody,
   webhookBody
@@ -91,6 +92,8 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
       connection_name: await connected(owner, name),
       rotation_name: await rotated(owner, name),
+      role_name: await withRole(owner, name),
+      lease_id: none,
       target_name: (
         await service.do(
           owner,
@@ -156,6 +159,11 @@ const connected = async (owner: Person, org: string): Promise<string> => {
 const rotated = async (owner: Person, org: string): Promise<string> => {
   const made = { ...rotationBody, name: `${org}-app`, connection: `${org}-db` }
   return (await service.do(owner, "POST", `/api/orgs/${org}/projects/web/envs/prod/rotations`, made)).name
+}
+
+const withRole = async (owner: Person, org: string): Promise<string> => {
+  const made = { ...roleBody, name: `${org}-role`, connection: `${org}-db` }
+  return (await service.do(owner, "POST", `/api/orgs/${org}/projects/web/envs/prod/roles`, made)).name
 }
 
 const hooked = async (owner: Person, org: string) => {
@@ -255,6 +263,8 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     use_rule_id: pick("use_rule_id"),
     connection_name: pick("connection_name"),
     rotation_name: pick("rotation_name"),
+    role_name: pick("role_name"),
+    lease_id: pick("lease_id"),
     target_name: pick("target_name"),
     webhook_id: pick("webhook_id"),
     delivery_id: pick("delivery_id"),

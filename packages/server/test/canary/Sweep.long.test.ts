@@ -19,6 +19,7 @@ const secrets = "/api/orgs/:org_name/projects/:project_name/envs/:env_name/secre
 const later = [
   "PATCH /api/orgs/:org_name/projects/:project_name/envs/:env_name/rotations/:rotation_name",
   "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/rotations/:rotation_name",
+  "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/roles/:role_name",
   "DELETE /api/orgs/:org_name/exports/:export_id",
   "DELETE /api/imports/:import_id",
   "POST /api/auth/passkeys",
@@ -55,7 +56,9 @@ const later = [
 
 /** These need an other side, or a request that waits: their own tests look for values in all that comes of them. */
 const hasOtherSide = (path: string): boolean =>
-  /\/(use|approve|refuse|protection)$|\/requests(\/|$)|\/targets\/:target_name\/(plan|push)$/.test(path)
+  /\/(use|approve|refuse|protection)$|\/requests(\/|$)|\/targets\/:target_name\/(plan|push)$|\/:role_name\/leases$|\/:lease_id/.test(
+    path
+  )
 
 const inOrder = [...endpoints].sort((a, b) => later.indexOf(a.call) - later.indexOf(b.call))
 

@@ -12,6 +12,7 @@ import {
   termsOf,
   connectionBody,
   targetBody,
+  roleBody,
   rotationBody,
   useRuleBody,
   webhookBody,
@@ -221,6 +222,7 @@ export class World {
     await make("POST", connections, { ...connectionBody, name: connection_name })
     await make("POST", `${at}/projects/${project}/envs/dev/targets`, targetBody("target", place.key))
     await make("POST", `${at}/projects/${project}/envs/dev/rotations`, rotationBody)
+    await make("POST", `${at}/projects/${project}/envs/dev/roles`, roleBody)
     await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
     const { id: webhook_id } = await make("POST", `${at}/webhooks`, webhookBody)
     const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)
@@ -233,6 +235,8 @@ export class World {
       use_rule_id,
       connection_name,
       rotation_name: "shop-app",
+      role_name: "app-role",
+      lease_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dce",
       target_name: "target",
       export_id,
       import_id,
@@ -255,10 +259,11 @@ export class World {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
     const { approval_id = "", delegation_id = "", delivery_id = "", passkey_id = "", request_id = "" } = this.#place
-    const { connection_name = "", removed_id = "", rotation_name = "", target_name = "" } = this.#place
+    const { connection_name = "", removed_id = "", role_name = "", rotation_name = "", target_name = "" } = this.#place
     const { export_id = "", group_name = "", import_id = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
       connection_name,
+      role_name,
       rotation_name,
       removed_id,
       export_id,

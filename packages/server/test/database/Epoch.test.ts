@@ -32,6 +32,7 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   exports: "emptied",
   imports: "kept: hidden, and removed at their end",
   freed_names: "kept: names that need votes, each until its end",
+  leases: "emptied",
   jobs: "kept: leases of servers, which take them again"
 }
 

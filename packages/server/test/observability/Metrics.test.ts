@@ -91,7 +91,20 @@ describe("the metrics", () => {
       if (le !== undefined) assert.match(le, /^([\d.]+|\+Inf)$/)
       if (job !== undefined)
         assert.include(
-          ["tidy", "heads", "wraps", "backup", "stream", "archive", "rotations", "webhooks", "expiry", "due", "trash"],
+          [
+            "tidy",
+            "heads",
+            "wraps",
+            "backup",
+            "stream",
+            "archive",
+            "rotations",
+            "leases",
+            "webhooks",
+            "expiry",
+            "due",
+            "trash"
+          ],
           job
         )
       if (outcome !== undefined) assert.include(["done", "failed", "released", "lost"], outcome)

@@ -85,6 +85,10 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
     JSON: caller("worker", "2 MiB and 25,000 values of a platform that people chose", "32")
   },
   "secrets/delivery/Targets.ts": { JSON: own("the terms of a target") },
+  "secrets/connections/Postgres.ts": {
+    JSON: caller("loop", "names of 32 characters, one of each lease in a database", "any")
+  },
+  "secrets/leases/LeaseRoles.ts": { JSON: own("the statements of a role") },
   "secrets/rotations/Rotations.ts": { JSON: own("the terms of a rotation") },
   "secrets/use-rules/Terms.ts": { JSON: own("the terms of a use rule") },
   "secrets/use/Approvals.ts": {

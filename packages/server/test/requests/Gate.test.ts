@@ -18,6 +18,9 @@ const harmless: Readonly<Record<string, string>> = {
   [`POST ${env}/targets/:target_name/plan`]: "compares, and changes no secret",
   [`POST ${env}/targets/:target_name/push`]: "sends what the target says, which passed the gate",
   [`POST ${env}/connections/:connection_name/test`]: "logs in, and changes nothing",
+  [`POST ${env}/roles/:role_name/leases`]: "makes a user as the role says, which passed the gate",
+  [`POST ${env}/leases/:lease_id/renew`]: "changes the end of the caller's own lease",
+  [`DELETE ${env}/leases/:lease_id`]: "takes a right away",
   [`POST ${env}/rotations/:rotation_name/run`]: "does now what the rotation says, which passed the gate"
 }
 

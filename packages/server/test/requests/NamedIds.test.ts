@@ -22,6 +22,10 @@ const needNoId: Readonly<Record<string, string>> = {
     ["host", "port", "database", "tls", "ca", "user"].map((name) => [`payload.${name}`, "names nothing of Coffer's"])
   ),
   "path.rotation_name": "the rotation is of the environment, and its name is its own",
+  "path.role_name": "the role is of the environment, and its name is its own",
+  ...Object.fromEntries(
+    ["create", "revoke", "default_ttl", "max_ttl"].map((name) => [`payload.${name}`, "names nothing of Coffer's"])
+  ),
   "payload.connection": "the connection is of the environment, and goes only when nothing uses it",
   "payload.users": "are users of another database",
   "payload.writes": "are keys of secrets of the environment, which the rotation owns from then on",

@@ -5,6 +5,7 @@ import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
 import { unfenced } from "@coffer/server/database/jobs/Lease"
 import { Connections } from "@coffer/server/secrets/connections/Connections"
 import { Environments } from "@coffer/server/secrets/environments/Environments"
+import { DatabaseSlots } from "@coffer/server/secrets/connections/DatabaseSlots"
 import { rotationsRepo } from "@coffer/server/secrets/rotations/Repo"
 import { type ChangedRotation, type NewRotation, Rotations } from "@coffer/server/secrets/rotations/Rotations"
 import { makeTurns } from "@coffer/server/secrets/rotations/RotationTurns"
@@ -36,6 +37,7 @@ export const withRotations = <A, E, R>(test: Effect.Effect<A, E, R>) =>
     test.pipe(
       Effect.provide(
         Layer.mergeAll(Connections.Default, Rotations.Default, Changes.Default, Versions.Default, unfenced).pipe(
+          Layer.provideMerge(DatabaseSlots.Default),
           Layer.provideMerge(toLoopback)
         )
       ),

@@ -178,6 +178,9 @@ export const sources: Readonly<
   "database/sqlite/GroupCommit.ts": { by: "every call that changes something" },
   "base/files/Thread.ts": { by: "the calls of backups" },
   "secrets/dues/DueJob.ts": { job: "the entries about 2,000 due secrets" },
+  "secrets/leases/LeasesJob.ts": {
+    unmeasured: "small reads of 50 leases, and removals that wait for another database"
+  },
   "secrets/rotations/RotationsJob.ts": {
     unmeasured: "one small read a second, and turns that wait for another database"
   },

@@ -233,6 +233,28 @@ const newRotation = async (each: About) => {
   return { rotation_name }
 }
 
+const largestRole = (connection: string, name: string) => ({
+  ...{ name, connection },
+  create: [
+    "CREATE ROLE {{name}} LOGIN PASSWORD {{password}} VALID UNTIL {{expires}}",
+    ...Array.from({ length: 19 }, () => `SELECT ${"'x'||".repeat(790)}'x'`)
+  ],
+  revoke: ["DROP ROLE {{name}}", ...Array.from({ length: 19 }, () => `SELECT ${"'x'||".repeat(790)}'x'`)]
+})
+
+const roleOf = async (each: About) => {
+  const { connection_name } = await onceConnection(each)
+  return { body: largestRole(connection_name, `app-${each.attempt}`) }
+}
+
+const newRole = async (each: About) => {
+  const { connection_name } = await onceConnection(each)
+  const role_name = `app-role-${each.attempt}`
+  const path = `${org}/projects/web/envs/full/roles`
+  await each.call("POST", path, largestRole(connection_name, role_name))
+  return { role_name }
+}
+
 /** A target, made for a row. */
 const newTarget = async ({ attempt, call }: About) => {
   const made = await call("POST", `${org}/projects/web/envs/large/targets`, targetBody(`t-${attempt}`, ofRule.key))
@@ -799,6 +821,16 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   [`PATCH ${env}/rotations/:rotation_name`]: [about("", once(newRotation), { paused: true })],
   [`DELETE ${env}/rotations/:rotation_name`]: [about("", newRotation)],
   [`POST ${env}/rotations/:rotation_name/run`]: [about("", once(newRotation))],
+  [`GET ${env}/roles`]: [plain],
+  [`POST ${env}/roles`]: [
+    ["20 statements each", async (about) => ({ ...(await roleOf(about)), token: about.limits.proven })]
+  ],
+  [`GET ${env}/roles/:role_name`]: [about("", once(newRole))],
+  [`DELETE ${env}/roles/:role_name`]: [about("", newRole)],
+  [`POST ${env}/roles/:role_name/leases`]: [about("", once(newRole), {})],
+  [`GET ${env}/leases`]: [plain],
+  [`POST ${env}/leases/:lease_id/renew`]: [body("", () => ({}))],
+  [`DELETE ${env}/leases/:lease_id`]: [plain],
   [`GET ${env}/targets`]: [plain],
   [`POST ${env}/targets`]: [
     body("500 renames", ({ attempt }) => ({

@@ -273,9 +273,15 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       ({ draw, id }) => `rotation/${id}/${draw}`
     )
     assert.includeMembers(draws, drawn)
-    const others = [...wrapped.keys()].filter((name) => !signing.includes(name) && !drawn.includes(name))
+    const leased = [...wrapped.keys()].filter((name) => name.startsWith("lease/"))
+    assert.includeMembers(
+      (yield* all<{ readonly id: string }>("SELECT id FROM leases")).map(({ id }) => `lease/${id}`),
+      leased
+    )
+    const own = new Set([...signing, ...drawn, ...leased])
+    const others = [...wrapped.keys()].filter((name) => !own.has(name))
     assert.sameMembers(others, ["audit", "check", ...waiting])
-    for (const name of [...signing, ...drawn, ...waiting]) yield* unwrapBytes(keyring, name, wrapped.get(name)!)
+    for (const name of [...own, ...waiting]) yield* unwrapBytes(keyring, name, wrapped.get(name)!)
     const webhooks = yield* all<{ readonly id: string; readonly key_number: number }>(
       "SELECT id, key_number FROM webhooks WHERE removed_at IS NULL"
     )

@@ -90,6 +90,9 @@ export const rules: Readonly<Record<string, Rule>> = {
   projects: ofOrganization,
   protections: ofOrganization,
   connections: ofOrganization,
+  lease_roles: ofOrganization,
+  // Those of a copied database all go, before anybody can use it.
+  leases: { scopes: ["org"], alone: /^ ?DELETE FROM leases$/ },
   rotations: { scopes: ["org"], alone: /^ ?UPDATE rotations SET paused = \S+ WHERE paused IS NULL$/ },
   request_parts: ofOrganization,
   // Whoever is disabled takes the votes along.

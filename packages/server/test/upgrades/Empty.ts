@@ -9,6 +9,8 @@ export const empty: Readonly<Record<string, string>> = {
   scim_groups: "no release had them",
   scim_group_members: "no release had them",
   scim_endings: "no release had them",
+  lease_roles: "no release had them",
+  leases: "no release had them",
   audit_starts: "no entries left for an archive",
   delegation_environments: "a further environment of a delegation is optional",
   freed_names: "names of protected places that changed, which the filling does not change",

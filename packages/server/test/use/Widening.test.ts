@@ -157,7 +157,7 @@ const moves: Readonly<Record<string, Effect.Effect<void, unknown, Needed>>> = {
 
 const project = "/api/orgs/:org_name/projects"
 const rules = `${project}/:project_name/envs/:env_name/secrets/:key/use-rules`
-const [targets, connections, rotations] = ["targets", "connections", "rotations"].map(
+const [targets, connections, rotations, roles, leases] = ["targets", "connections", "rotations", "roles", "leases"].map(
   (kind) => `${project}/:project_name/envs/:env_name/${kind}`
 )
 
@@ -189,6 +189,11 @@ const without = [
   `PATCH ${rotations}/:rotation_name`,
   `DELETE ${rotations}/:rotation_name`,
   `POST ${rotations}/:rotation_name/run`,
+  `POST ${roles}`,
+  `DELETE ${roles}/:role_name`,
+  `POST ${roles}/:role_name/leases`,
+  `POST ${leases}/:lease_id/renew`,
+  `DELETE ${leases}/:lease_id`,
   // Values come back with the rules that they had.
   `POST ${project}/:project_name/trash/:removed_id/restore`,
   `POST ${project}/:project_name/trash/:removed_id/erase`

@@ -71,7 +71,7 @@ const programOf = Effect.fnUntraced(function* ([command = "", ...args]: Readonly
     forShell,
     sure,
     mask: undefined,
-    hasFiles: false,
+    isCleanedUp: false,
     descriptors: []
   }
   return program

@@ -323,6 +323,16 @@ export const described: ReadonlyArray<DescribedGroup> = [
           "Networks in which the server may log in to databases to renew credentials, such as `10.0.0.0/8`, separated by commas. Public addresses need not be listed. Without any network, credentials are not renewed"
       },
       {
+        variable: "SERVICE_LEASES_PER_ENVIRONMENT",
+        meaning: "The most leases of users of databases that an environment has at once",
+        default: "500"
+      },
+      {
+        variable: "SERVICE_LEASES_PER_CALLER",
+        meaning: "The most of them that one person or service account has in an environment at once",
+        default: "20"
+      },
+      {
         variable: "SERVICE_BROKER",
         meaning:
           "`1`: the server makes requests with secrets for accounts that are never given the values, as use rules allow",

@@ -1,7 +1,7 @@
 import { isIssuer } from "@coffer/domain/directory/Federation"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { address, type Format, listOf, word } from "./SettingFormats.js"
+import { address, type Format, integer, listOf, word } from "./SettingFormats.js"
 import { type Network, networks } from "./Networks.js"
 import { joined, type Setting } from "./ConfigProblems.js"
 import type { Reader } from "./Variables.js"
@@ -11,6 +11,9 @@ export interface OutboundSettings {
   readonly outboundAllowNetworks: ReadonlyArray<Network>
   /** Networks that logins of connections may go to although they are not public; without any, there are no connections. */
   readonly renewalNetworks: ReadonlyArray<Network>
+  /** The most leases of one environment, and of one caller in it. */
+  readonly leasesOfEnvironment: number
+  readonly leasesOfCaller: number
   /** Issuers whose tokens federations may take, without those that every server knows. */
   readonly machineIssuers: ReadonlyArray<string>
   /** Whether this server makes requests with secrets. */
@@ -31,6 +34,8 @@ export const outbound = (settings: Reader): Setting<OutboundSettings> =>
     {
       outboundAllowNetworks: settings.withDefault("SERVICE_OUTBOUND_ALLOW_NETWORKS", networks, []),
       renewalNetworks: settings.withDefault("SERVICE_RENEWAL_NETWORKS", networks, []),
+      leasesOfEnvironment: settings.withDefault("SERVICE_LEASES_PER_ENVIRONMENT", integer(1, 10_000), 500),
+      leasesOfCaller: settings.withDefault("SERVICE_LEASES_PER_CALLER", integer(1, 10_000), 20),
       isBrokerAlone: Effect.succeed(false),
       brokerUrl: settings.optional("SERVICE_BROKER_URL", address),
       broker: settings.withDefault("SERVICE_BROKER", word({ 0: false, 1: true }), false),

@@ -12,6 +12,7 @@ export const jobNames = [
   "expiry",
   "due",
   "rotations",
+  "leases",
   "trash",
   "archive"
 ] as const

@@ -31,6 +31,8 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "scim_groups",
   "scim_group_members",
   "scim_endings",
+  "lease_roles",
+  "leases",
   "freed_names",
   "wrapped_keys",
   "webhook_deliveries",

@@ -7,7 +7,7 @@ import { IdRow } from "../../database/Rows.js"
 const revoked = sql`state = ${stateAfter("revoke")} WHERE ${mayEnd("revoke")}`
 
 /**
- * Ends all sessions, of machines too, all delegations, exports, groups that logins brought, pending logins and requests that people
+ * Ends all sessions, of machines too, all delegations, exports, groups that logins brought, leases, pending logins and requests that people
  * approved or have yet to, and starts a new epoch, which invalidates all ETags. Call in the transaction that makes a copy of a
  * database the live one. Returns how many were ended.
  */
@@ -28,6 +28,9 @@ export const beginEpoch = Effect.gen(function* () {
     UPDATE requests SET state = ${stateAfter("expire")}, bytes = 0 WHERE ${mayEnd("expire")}`
   const forgetParts = write`DELETE FROM request_parts`
   const forgetKeys = write`DELETE FROM wrapped_keys WHERE name LIKE 'request/%'`
+  // The users of a copied database's leases are another server's to remove, or end by themselves.
+  const endLeases = write`DELETE FROM leases`
+  const forgetLeases = write`DELETE FROM wrapped_keys WHERE name LIKE 'lease/%'`
   // A copy of a running server's database is not what that server left when it was killed.
   const forgetServers = write`DELETE FROM instances`
   const setEpoch = write`UPDATE instance SET epoch = ${"epoch"}`
@@ -43,6 +46,8 @@ export const beginEpoch = Effect.gen(function* () {
   yield* endRequests({})
   yield* forgetParts({})
   yield* forgetKeys({})
+  yield* endLeases({})
+  yield* forgetLeases({})
   yield* forgetServers({})
   yield* setEpoch({ epoch: randomBytes(8).toString("hex") })
   return { sessions: sessions.length + machines.length, codes: codes.length }

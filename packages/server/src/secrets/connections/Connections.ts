@@ -17,7 +17,7 @@ import { orTaken } from "../../database/SqlErrors.js"
 import { Versions } from "../stored/Versions.js"
 import { ConnectionFailed } from "./Kind.js"
 import { makePasswords } from "./Passwords.js"
-import { type ConnectionRow, connectionsRepo, rotationsOf } from "./Repo.js"
+import { type ConnectionRow, connectionsRepo, usesOfConnection } from "./Repo.js"
 import { kinds, makeTargets } from "./DatabaseAddresses.js"
 
 export const connectionLimit = recordLimit(20, (max) => `an environment has at most ${max} connections`)
@@ -44,7 +44,7 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
     const audit = yield* AuditLog
     const repo = yield* connectionsRepo
     const passwordOf = yield* makePasswords
-    const rotations = yield* rotationsOf
+    const uses = yield* usesOfConnection
     const limits = yield* RateLimits
     const { check, targetOf } = yield* makeTargets
 
@@ -85,9 +85,11 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
 
     const remove = method("Connections.remove", function* (place: Place<"connection.delete">, name: ConnectionName) {
       const row = yield* find(place, name)
-      const { count } = yield* rotations({ connectionId: row.id })
-      if (count > 0) {
-        return yield* new Conflict({ message: `connection ${name} is used by ${count} rotations: remove them first` })
+      for (const what of ["rotations", "roles"] as const) {
+        const { count } = yield* uses[what]({ connectionId: row.id })
+        if (count > 0) {
+          return yield* new Conflict({ message: `connection ${name} is used by ${count} ${what}: remove them first` })
+        }
       }
       yield* repo.remove({ id: row.id })
       yield* audit.change(sourceOf(place), record(place, row))

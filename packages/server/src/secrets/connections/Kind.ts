@@ -18,6 +18,8 @@ export type ConnectionReason =
   | "not allowed"
   | "another user"
   | "statement refused"
+  | "sessions left"
+  | "user left"
 
 const sentences: Readonly<Record<ConnectionReason, string>> = {
   off: "this server renews no credentials: an operator has to set SERVICE_RENEWAL_NETWORKS",
@@ -32,7 +34,9 @@ const sentences: Readonly<Record<ConnectionReason, string>> = {
   "no user": "the user does not exist in the database",
   "not allowed": "the connection's user may not do this in the database",
   "another user": "the database logged in another user than the one that was named",
-  "statement refused": "the database refused a statement"
+  "statement refused": "the database refused a statement",
+  "sessions left": "the user's sessions do not end: its removal is tried again",
+  "user left": "the role's statements left the user in the database"
 }
 
 export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<{ readonly reason: ConnectionReason }> {
@@ -60,6 +64,22 @@ export interface Target {
 /** Things that the login may do. */
 export type Abilities = Pick<ConnectionTest, "may_change" | "may_create"> & { readonly version: string }
 
+/** The names of leased users: 32 characters, which every kind of database takes. */
+export const leasedUserForm = /^coffer_[0-9a-z]{25}$/
+
+/** The user of a lease. Its name carries the lease's id. */
+export const leasedUser = (id: string): string =>
+  `coffer_${BigInt(`0x${id.replaceAll("-", "")}`)
+    .toString(36)
+    .padStart(25, "0")}`
+
+/** A user to make, which the database itself ends after so long. */
+export interface LeasedUser {
+  readonly name: string
+  readonly password: Redacted.Redacted
+  readonly millis: number
+}
+
 /** How the server deals with one kind of program. Each is one file, and one row of `kinds`. */
 export interface Kind {
   readonly abilities: (target: Target) => Effect.Effect<Abilities, ConnectionFailed>
@@ -74,4 +94,27 @@ export interface Kind {
   ) => Effect.Effect<void, ConnectionFailed | E>
   /** Logs in as a user. */
   readonly check: (target: Target, login: Login) => Effect.Effect<void, ConnectionFailed>
+  /** Makes a leased user by the statements of its role, in one transaction. `confirm` as for `change`. */
+  readonly create: <E>(
+    target: Target,
+    user: LeasedUser,
+    statements: ReadonlyArray<string>,
+    confirm: Effect.Effect<void, E>
+  ) => Effect.Effect<void, ConnectionFailed | E>
+  /** Moves the time after which the database refuses the user. `confirm` as for `change`. */
+  readonly extend: <E>(
+    target: Target,
+    user: Pick<LeasedUser, "millis" | "name">,
+    confirm: Effect.Effect<void, E>
+  ) => Effect.Effect<void, ConnectionFailed | E>
+  /** Ends the sessions of a leased user and removes it. Succeeds once the database says that there is no such user. */
+  readonly remove: (
+    target: Target,
+    name: string,
+    statements: ReadonlyArray<string>
+  ) => Effect.Effect<void, ConnectionFailed>
+  /** The names of all leased users in the database. */
+  readonly leased: (target: Target) => Effect.Effect<ReadonlyArray<string>, ConnectionFailed>
+  /** The address of a database with the login of a user. */
+  readonly urlOf: (at: Pick<Target, "database" | "host" | "port" | "tls">, login: Login) => Redacted.Redacted
 }

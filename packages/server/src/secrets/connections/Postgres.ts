@@ -1,102 +1,12 @@
 import { createHash, createHmac, pbkdf2, randomBytes } from "node:crypto"
-import { Socket } from "node:net"
-import { checkServerIdentity, type ConnectionOptions } from "node:tls"
 import { promisify } from "node:util"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type { Client } from "pg"
-import { type Abilities, ConnectionFailed, type ConnectionReason, type Kind, type Login, type Target } from "./Kind.js"
-
-const connectMillis = 5_000
-const statementMillis = 5_000
-/** Less than the lease of the job: no transaction of a server that lost it is open when another one begins. */
-const idleMillis = 8_000
-const allOfIt = Duration.seconds(15)
-
-const reasons: ReadonlyArray<readonly [RegExp, ConnectionReason]> = [
-  [/^28/, "login refused"],
-  [/^3D000$/, "no database"],
-  [/^(?:42704|42501\.user)$/, "no user"],
-  [/^42501$/, "not allowed"],
-  [/^(?:57014|25P03|55P03)$/, "timeout"],
-  [/^[0-9A-Z]{5}$/, "statement refused"],
-  [/CERT|TLS|SSL|SELF_SIGNED|VERIFY/, "certificate"]
-]
-
-/** The driver's texts may repeat names or what the other side sent, so only its code counts. */
-const failedBy = (error: unknown): ConnectionFailed => {
-  if (error instanceof ConnectionFailed) return error
-  const code = Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : ""
-  const isSlow = error instanceof Error && /timeout/i.test(error.message)
-  const found = reasons.find(([pattern]) => pattern.test(code))?.[1]
-  return new ConnectionFailed({ reason: found ?? (isSlow ? "timeout" : "connection") })
-}
-
-const tlsOf = ({ ca, host, tls }: Target): ConnectionOptions => ({
-  // Also when NODE_TLS_REJECT_UNAUTHORIZED=0 is set.
-  rejectUnauthorized: tls !== "require",
-  ...(ca !== null && { ca }),
-  // The connection goes to an address; the certificate is of the host.
-  ...(/[a-z]/i.test(host) && !host.includes(":") && { servername: host }),
-  checkServerIdentity: (_address, certificate) =>
-    tls === "verify-full" ? checkServerIdentity(host, certificate) : undefined
-})
-
-/** Loaded on demand: on SQLite, nothing else needs the driver. */
-const library = Effect.promise(() => import("pg"))
-
-/** Logs in, and gives the connection to `work`. The connection is gone afterwards, whatever the other side does. */
-const loggedIn = <A, E>(
-  target: Target,
-  { password, user }: Login,
-  work: (client: Client) => Effect.Effect<A, E | ConnectionFailed>
-): Effect.Effect<A, E | ConnectionFailed> =>
-  Effect.flatMap(library, ({ default: pg }) =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => {
-        const socket = new Socket()
-        const client = new pg.Client({
-          host: target.address,
-          port: target.port,
-          database: target.database,
-          user,
-          password: Redacted.value(password),
-          ssl: tlsOf(target),
-          stream: () => socket,
-          connectionTimeoutMillis: connectMillis,
-          query_timeout: statementMillis,
-          statement_timeout: statementMillis,
-          idle_in_transaction_session_timeout: idleMillis,
-          application_name: "coffer-renewal"
-        })
-        // A lost connection fails the running statement; as an event it would end the process.
-        client.on("error", () => undefined)
-        return { client, socket }
-      }),
-      ({ client }) =>
-        Effect.zipRight(
-          Effect.tryPromise({ try: () => client.connect(), catch: failedBy }),
-          Effect.suspend(() => work(client))
-        ),
-      ({ client, socket }) =>
-        Effect.promise(() => client.end().catch(() => undefined)).pipe(
-          Effect.timeout("1 second"),
-          Effect.ignore,
-          Effect.ensuring(Effect.sync(() => socket.destroy()))
-        )
-    )
-  ).pipe(Effect.timeoutFail({ duration: allOfIt, onTimeout: () => new ConnectionFailed({ reason: "timeout" }) }))
-
-const ask = (client: Client, text: string): Effect.Effect<ReadonlyArray<unknown>, ConnectionFailed> =>
-  Effect.tryPromise({
-    try: async () => {
-      const { rows } = await client.query<Array<unknown>>({ text, rowMode: "array" })
-      return rows[0] ?? []
-    },
-    catch: failedBy
-  })
+import { filledSql } from "@coffer/domain/secrets/SqlTemplate"
+import { type Abilities, ConnectionFailed, type Kind, leasedUserForm } from "./Kind.js"
+import { ask, loggedIn, run } from "./PostgresLogin.js"
 
 const derive = promisify(pbkdf2)
 const iterations = 4_096
@@ -109,6 +19,43 @@ export const scramVerifier = async (password: string, salt: Uint8Array = randomB
   const parts = `${Buffer.from(salt).toString("base64")}$${stored}:${keyed("Server Key").toString("base64")}`
   return `SCRAM-SHA-256$${iterations}:${parts}`
 }
+
+/** The making and the removal of one leased user wait for each other: until the session of the first is gone. */
+const lockUser = (client: Client, name: string) =>
+  run(client, `SELECT pg_advisory_lock(hashtextextended(${client.escapeLiteral(`coffer lease ${name}`)}, 0))`)
+
+/** A time that the database's own clock reaches after so long. */
+const timeIn = (client: Client, millis: number) =>
+  Effect.map(
+    ask(client, `SELECT (clock_timestamp() + ${Math.trunc(millis)} * interval '1 millisecond')::text`),
+    ([at]) => client.escapeLiteral(String(at))
+  )
+
+const exists = (client: Client, name: string) =>
+  Effect.map(
+    ask(client, `SELECT 1 FROM pg_roles WHERE rolname = ${client.escapeLiteral(name)}`),
+    ([found]) => found === 1
+  )
+
+const sessionsOf = (client: Client, name: string) =>
+  Effect.map(
+    ask(
+      client,
+      `SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity WHERE usename = ${client.escapeLiteral(name)}`
+    ),
+    ([count]) => Number(count)
+  )
+
+const inTransaction = <E>(client: Client, statements: ReadonlyArray<string>, confirm: Effect.Effect<void, E>) =>
+  Effect.gen(function* () {
+    yield* run(client, "BEGIN")
+    yield* Effect.forEach(statements, (statement) => run(client, statement), { discard: true })
+    yield* confirm
+    yield* run(client, "COMMIT")
+  })
+
+/** How many times the end of sessions is looked for, every tenth of a second. */
+const mostLooks = 30
 
 export const postgres: Kind = {
   abilities: (target) =>
@@ -143,5 +90,75 @@ export const postgres: Kind = {
       Effect.flatMap(ask(client, "SELECT current_user::text"), ([user]) =>
         user === login.user ? Effect.void : new ConnectionFailed({ reason: "another user" })
       )
-    )
+    ),
+
+  create: (target, { millis, name, password }, statements, confirm) =>
+    loggedIn(target, target.login, (client) =>
+      Effect.gen(function* () {
+        yield* lockUser(client, name)
+        const verifier = yield* Effect.promise(() => scramVerifier(Redacted.value(password)))
+        const literals = {
+          name: client.escapeIdentifier(name),
+          password: client.escapeLiteral(verifier),
+          expires: yield* timeIn(client, millis)
+        }
+        yield* inTransaction(
+          client,
+          statements.map((statement) => filledSql(statement, literals)),
+          confirm
+        )
+      })
+    ),
+
+  extend: (target, { millis, name }, confirm) =>
+    loggedIn(target, target.login, (client) =>
+      Effect.gen(function* () {
+        yield* lockUser(client, name)
+        const until = yield* timeIn(client, millis)
+        yield* inTransaction(client, [`ALTER ROLE ${client.escapeIdentifier(name)} VALID UNTIL ${until}`], confirm)
+      })
+    ),
+
+  remove: (target, name, statements) =>
+    loggedIn(target, target.login, (client) =>
+      Effect.gen(function* () {
+        yield* lockUser(client, name)
+        if (!(yield* exists(client, name))) return
+        const quoted = client.escapeIdentifier(name)
+        yield* run(client, `ALTER ROLE ${quoted} NOLOGIN`)
+        // Only a member of a role may end its sessions, and take over what it owns. A superuser need not be one.
+        yield* Effect.ignore(run(client, `GRANT ${quoted} TO CURRENT_USER`))
+        for (let looks = 0; (yield* sessionsOf(client, name)) > 0; looks++) {
+          if (looks === mostLooks) return yield* new ConnectionFailed({ reason: "sessions left" })
+          yield* run(client, "SELECT pg_sleep(0.1)")
+        }
+        const literals = { name: quoted, password: "NULL", expires: "NULL" }
+        const filled = statements.map((statement) => filledSql(statement, literals))
+        const done = yield* Effect.either(inTransaction(client, filled, Effect.void))
+        yield* Effect.ignore(run(client, "ROLLBACK"))
+        if (!(yield* exists(client, name))) return
+        return yield* done._tag === "Left" ? done.left : new ConnectionFailed({ reason: "user left" })
+      })
+    ),
+
+  leased: (target) =>
+    loggedIn(target, target.login, (client) =>
+      Effect.map(
+        ask(
+          client,
+          `SELECT coalesce(json_agg(rolname ORDER BY rolname), '[]')::text FROM pg_roles WHERE rolname LIKE 'coffer\\_%'`
+        ),
+        ([names]): ReadonlyArray<string> => {
+          const found: unknown = JSON.parse(String(names))
+          return Array.isArray(found)
+            ? found.filter((name): name is string => Predicate.isString(name) && leasedUserForm.test(name))
+            : []
+        }
+      )
+    ),
+
+  urlOf: ({ database, host, port, tls }, { password, user }) => {
+    const authority = `${encodeURIComponent(user)}:${encodeURIComponent(Redacted.value(password))}@${host.includes(":") ? `[${host}]` : host}:${port}`
+    return Redacted.make(`postgres://${authority}/${encodeURIComponent(database)}?sslmode=${tls}`)
+  }
 }

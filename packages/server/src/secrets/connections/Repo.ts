@@ -46,8 +46,8 @@ export const connectionsRepo = Effect.gen(function* () {
   } as const
 })
 
-/** How many rotations use a connection. */
-export const rotationsOf = Effect.map(
-  query,
-  ({ one }) => one(CountRow)`SELECT count(*) AS count FROM rotations WHERE connection_id = ${"connectionId"}`
-)
+/** How many rotations and roles use a connection. */
+export const usesOfConnection = Effect.map(query, ({ one }) => ({
+  rotations: one(CountRow)`SELECT count(*) AS count FROM rotations WHERE connection_id = ${"connectionId"}`,
+  roles: one(CountRow)`SELECT count(*) AS count FROM lease_roles WHERE connection_id = ${"connectionId"}`
+}))

@@ -16,6 +16,7 @@ import { Database } from "../../database/Database.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { orgScope } from "../../database/Scopes.js"
 import { connectionsRepo } from "../connections/Repo.js"
+import { DatabaseSlots } from "../connections/DatabaseSlots.js"
 import { makePasswords } from "../connections/Passwords.js"
 import { kinds, makeTargets } from "../connections/DatabaseAddresses.js"
 import { Changes } from "../services/Changes.js"
@@ -55,6 +56,7 @@ export const makeTurns = Effect.gen(function* () {
   const passwords = yield* drawnPasswords
   const connectionPassword = yield* makePasswords
   const { targetOf } = yield* makeTargets
+  const { inSlot } = yield* DatabaseSlots
   const changes = yield* Changes
   const access = yield* Access
   const audit = yield* AuditLog
@@ -101,23 +103,23 @@ export const makeTurns = Effect.gen(function* () {
       const place = access.renewing(row)
       const { password } = yield* connectionPassword(place, connection)
       const target = yield* targetOf(connection, { user: connection.login, password })
-      return { kind: kinds[connection.kind], target }
+      return { kind: kinds[connection.kind], target, inTurn: inSlot(connection) }
     })
 
   const change = (row: PlacedRow) =>
     Effect.gen(function* () {
       const login = { user: yield* userOf(row), password: yield* passwords.read(row) }
-      const { kind, target } = yield* targetFor(row)
+      const { inTurn, kind, target } = yield* targetFor(row)
       // The database makes the password durable only after this server has shown that the step is still its own.
-      yield* kind.change(target, login, fenced(orSuperseded(repo.isCurrent(stepOf(row))), []))
+      yield* inTurn(kind.change(target, login, fenced(orSuperseded(repo.isCurrent(stepOf(row))), [])))
       yield* advance(row, "changed")
     })
 
   const prove = (row: PlacedRow) =>
     Effect.gen(function* () {
       const login = { user: yield* userOf(row), password: yield* passwords.read(row) }
-      const { kind, target } = yield* targetFor(row)
-      yield* kind.check(target, login)
+      const { inTurn, kind, target } = yield* targetFor(row)
+      yield* inTurn(kind.check(target, login))
       yield* advance(row, "proved")
     })
 

@@ -7,6 +7,7 @@ import { sharedBounds } from "../../base/SharedBounds.js"
 import { Tenant } from "../../base/Tenant.js"
 import { isLeaseLost } from "../../database/jobs/Lease.js"
 import { onOneServer } from "../../database/jobs/OnOneServer.js"
+import { DatabaseSlots } from "../connections/DatabaseSlots.js"
 import { Changes } from "../services/Changes.js"
 import { Versions } from "../stored/Versions.js"
 import { rotationsRepo } from "./Repo.js"
@@ -50,6 +51,6 @@ const renewing = Effect.gen(function* () {
 /** The turns of rotations, on one server of the database at a time. Its lease is longer than any transaction of a turn elsewhere. */
 export const RotationsJob = onOneServer(
   { name: "rotations", lease: "30 seconds" },
-  Layer.scopedDiscard(renewing).pipe(Layer.provide([Changes.Default, Versions.Default])),
+  Layer.scopedDiscard(renewing).pipe(Layer.provide([Changes.Default, Versions.Default, DatabaseSlots.Default])),
   Effect.void
 )

@@ -18,7 +18,14 @@ import { changesRepo } from "./ChangesRepo.js"
 import { makeFailureReports, type VersionOf } from "./DecryptionFailures.js"
 
 export type EnvironmentPlace = Place<
-  "secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use" | "connection.test"
+  | "secret.read"
+  | "secret.write"
+  | "secret.compare"
+  | "secret.copy"
+  | "secret.use"
+  | "connection.test"
+  | "lease.create"
+  | "lease.renew"
 >
 
 /** A value with how it is stored. */

@@ -122,10 +122,11 @@ export const trashRepo = Effect.map(query, ({ all, first, returning, write }) =>
     DELETE FROM wrapped_keys WHERE name LIKE 'webhook/%' AND substr(name, 9, 36) IN (
       SELECT w.id FROM webhooks w WHERE w.org_id = ${"id"})`,
 
-  /** Ends the passwords that rotations have drawn in a place and not written yet. */
+  /** Ends the passwords that rotations and leases have drawn in a place. */
   forgetDrawnPasswords: write`
     DELETE FROM wrapped_keys WHERE name IN (
-      SELECT 'rotation/' || r.id || '/' || r.draw FROM ${envsIn} JOIN rotations r ON r.env_id = b.id)`,
+      SELECT 'rotation/' || r.id || '/' || r.draw FROM ${envsIn} JOIN rotations r ON r.env_id = b.id
+      UNION ALL SELECT 'lease/' || l.id FROM ${envsIn} JOIN leases l ON l.env_id = b.id)`,
 
   /** Forgets what was removed from a place before it. */
   forgetWithin: returning(IdRow)`

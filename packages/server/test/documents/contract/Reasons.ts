@@ -93,7 +93,9 @@ const machines = "is for service accounts and programs, which no console serves"
 
 /** Fields of responses that the console does not read. */
 export const notInConsole: Reasons = {
-  "connections and rotations are made, shown and tried by the command line": [
+  "connections, rotations, roles and leases are made, shown and tried by the command line": [
+    "secrets/Lease: *",
+    "secrets/LeaseRole: *",
     "secrets/Rotation: *",
     "secrets/Connection: *",
     "server/ServerFacts: ServerFacts.renewal"
@@ -250,7 +252,9 @@ export const notInConsole: Reasons = {
 
 /** Fields of bodies that the console does not send. */
 export const notSentByConsole: Reasons = {
-  "connections and rotations are made by the command line": [
+  "connections, rotations, roles and leases are made by the command line": [
+    "secrets/Lease: *",
+    "secrets/LeaseRole: *",
     "secrets/Connection: newConnection.*",
     "secrets/Rotation: changedRotation.*",
     "secrets/Rotation: RotationWindow.*",

@@ -4,6 +4,7 @@ import {
   federationBody,
   type Place,
   connectionBody,
+  roleBody,
   rotationBody,
   useRuleBody,
   webhookBody
@@ -73,6 +74,9 @@ const bodies: Readonly<Record<string, (about: About) => unknown>> = {
   }),
   [`POST ${env}/connections`]: ({ random }) => ({ ...connectionBody, name: random.pick(connections) }),
   [`POST ${env}/rotations`]: ({ random }) => ({ ...rotationBody, connection: random.pick(connections) }),
+  [`POST ${env}/roles`]: ({ random }) => ({ ...roleBody, connection: random.pick(connections) }),
+  [`POST ${env}/roles/:role_name/leases`]: () => ({}),
+  [`POST ${env}/leases/:lease_id/renew`]: () => ({}),
   [`PATCH ${env}/rotations/:rotation_name`]: ({ random }) => ({ paused: random.chance(0.5) }),
   [`POST ${env}/use`]: ({ place }) => ({ method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }),
   [`PUT ${project}/declared/:key`]: ({ random }) => ({ required_in: some(random, envs) }),
