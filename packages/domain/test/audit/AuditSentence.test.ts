@@ -205,6 +205,9 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
     { name: "ops", members: 0, added: [], removed: ["a@c.de", "b@c.de"] },
     "set the members of the group ops: 0 (removed a@c.de and b@c.de)"
   ],
+  ["scim.enable", { hint: "x7Qd" }, "let a directory manage people by SCIM"],
+  ["scim.rotate", { hint: "x7Qd" }, "renewed the token of SCIM"],
+  ["scim.disable", {}, "ended the management of people by SCIM"],
   [
     "group.map",
     { mappings: 2, added: ["team → ops"], removed: ["a → b", "c → d"] },

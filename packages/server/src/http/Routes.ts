@@ -74,6 +74,7 @@ export const scimRoutes: ReadonlyArray<Page> = [
   ["GET", `${scimBase}/ResourceTypes/:name`],
   ["GET", `${scimBase}/Schemas`],
   ["GET", `${scimBase}/Schemas/:name`],
+  ["POST", `${scimBase}/.search`],
   ...(["Users", "Groups"] as const).flatMap((kind): ReadonlyArray<Page> => [
     ["GET", `${scimBase}/${kind}`],
     ["POST", `${scimBase}/${kind}`],

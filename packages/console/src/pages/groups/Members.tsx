@@ -21,6 +21,9 @@ interface MembersProps {
   readonly changed: () => void
 }
 
+/** Whether the organization's directory alone changes the members of a group. */
+export const isManaged = ({ source }: Group): boolean => source === "scim"
+
 /** The members of a group, and the people of the organization. */
 const read = (org: OrgName, group: Group) =>
   Effect.all([
@@ -80,7 +83,7 @@ const Row = ({ changed, group, member, org }: MembersProps & { readonly member: 
         )}
       </td>
       <td class="actions">
-        {created_at !== undefined && (
+        {created_at !== undefined && !isManaged(group) && (
           <button
             type="button"
             disabled={act.isBusy.value}
@@ -122,12 +125,16 @@ export const Members = (props: MembersProps & { readonly close: () => void }) =>
       <Reading of={found}>
         {({ members, people }) => (
           <>
-            <Add
-              {...own}
-              others={people.filter(
-                (email) => !members.some((one) => one.email === email && one.added_by !== undefined)
-              )}
-            />
+            {isManaged(group) ? (
+              <p class="quiet">The directory of {org} manages this group by SCIM: change its members there.</p>
+            ) : (
+              <Add
+                {...own}
+                others={people.filter(
+                  (email) => !members.some((one) => one.email === email && one.added_by !== undefined)
+                )}
+              />
+            )}
             {members.length === 0 ? (
               <p class="quiet">The group has no members yet.</p>
             ) : (

@@ -19,7 +19,7 @@ import { missingInOrg } from "../../client/Organizations.js"
 import { noteDone } from "../../state/Done.js"
 import type { PageProps } from "../PageProps.js"
 import { Mappings } from "./Mappings.js"
-import { Members } from "./Members.js"
+import { isManaged, Members } from "./Members.js"
 
 const read = (org: OrgName) =>
   Effect.map(
@@ -42,12 +42,14 @@ const Row = ({ changed, group, org, show }: RowProps) => {
     open.value = null
   }
   const path = { org_name: org, group_name: name }
+  const managed = isManaged(group) ? "is the directory's (SCIM)" : null
   return (
     <tr>
       <th scope="row">
         <Link to={`?group=${id}`} class="row-link" open={show}>
           {name}
         </Link>
+        {isManaged(group) && <span class="badge"> from the directory</span>}
       </th>
       <td>{members}</td>
       <td>{rules === 0 ? <span class="badge warn">no rule yet</span> : rules}</td>
@@ -59,10 +61,10 @@ const Row = ({ changed, group, org, show }: RowProps) => {
           <MenuItem run={show}>
             Members<span class="hidden"> of {name}</span>
           </MenuItem>
-          <MenuItem run={() => (open.value = "rename")} why={missingInOrg(org, "group.update")}>
+          <MenuItem run={() => (open.value = "rename")} why={managed ?? missingInOrg(org, "group.update")}>
             Rename<span class="hidden"> {name}</span>
           </MenuItem>
-          <MenuItem run={() => (open.value = "delete")} why={missingInOrg(org, "group.delete")}>
+          <MenuItem run={() => (open.value = "delete")} why={managed ?? missingInOrg(org, "group.delete")}>
             Delete<span class="hidden"> the group {name}</span>
           </MenuItem>
         </Menu>
@@ -137,7 +139,11 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
           <Row key={one.id} org={org} group={one} changed={groups.reload} show={() => shown.open(one.id)} />
         )}
       >
-        <Mappings org={org} groups={groups.loaded.value.value?.map(({ name }) => name) ?? []} changed={groups.reload} />
+        <Mappings
+          org={org}
+          groups={groups.loaded.value.value?.flatMap((one) => (isManaged(one) ? [] : [one.name])) ?? []}
+          changed={groups.reload}
+        />
       </ListPage>
       {isNew.value !== null && why === null && (
         <CreateDialog

@@ -40,7 +40,9 @@ export const PersonAttributes = Schema.Struct({
       familyName: Schema.optional(Schema.String)
     })
   ),
-  emails: Schema.optional(Schema.Array(EmailValue))
+  emails: Schema.optional(Schema.Array(EmailValue)),
+  /** Whether the directory said which role: it then reads that of a plain member, too. */
+  hasRole: Schema.optional(Schema.Boolean)
 })
 export type PersonAttributes = typeof PersonAttributes.Type
 

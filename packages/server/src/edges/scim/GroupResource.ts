@@ -8,17 +8,20 @@ import { isObject, readObject } from "./ScimValues.js"
 /** The attributes of a group that a directory may change. */
 export const groupPart = (
   { displayName, externalId }: DirectoryGroup,
-  members: ReadonlyArray<ListedMember>
+  members: ReadonlyArray<ListedMember>,
+  base = ""
 ): Resource => ({
   displayName,
   ...(externalId !== null && { externalId }),
-  ...(members.length > 0 && { members: members.map(({ email, id }) => ({ value: id, type: "User", display: email })) })
+  ...(members.length > 0 && {
+    members: members.map(({ email, id }) => ({ value: id, $ref: `${base}/Users/${id}`, type: "User", display: email }))
+  })
 })
 
 export const groupResource = (group: DirectoryGroup, members: ReadonlyArray<ListedMember>, base: string): Resource => ({
   schemas: [groupSchema],
   id: group.id,
-  ...groupPart(group, members),
+  ...groupPart(group, members, base),
   meta: {
     resourceType: "Group",
     created: group.createdAt,

@@ -30,13 +30,13 @@ import { resourceTypes, schemas, serviceProviderConfig } from "./ScimDescription
 import { onlyEquals } from "./ScimFilter.js"
 import { listResponse, projected, type Query, readProjection, readQuery, returns, selected } from "./ScimLists.js"
 import { patched } from "./ScimPatch.js"
-import { personPart, userResource, wantedPerson } from "./UserResource.js"
+import { afterPatch, personPart, userResource, wantedPerson } from "./UserResource.js"
 import { isObject } from "./ScimValues.js"
 
 /** A group of 2,000 members with their addresses is about half of it. */
 const bodyLimit = 1024 * 1024
 /** How many members of groups one page of a list has: the page ends behind the group that exceeds it. */
-const membersOfPage = 4_000
+const membersOfPage = 2_000
 /** About how large the largest list is. */
 const largestList = 1024 * 1024
 
@@ -55,6 +55,7 @@ const bearerIn = (authorization = ""): string => /^Bearer +(\S+) *$/i.exec(autho
 
 const ofUsers = [...commonAttributes, ...userAttributes]
 const ofGroups = [...commonAttributes, ...groupAttributes]
+const ofAll = [...ofUsers, ...groupAttributes]
 
 /** A request of a directory that has shown its token. */
 interface Call {
@@ -221,6 +222,32 @@ export const ScimLive = HttpApiBuilder.Router.use((router) =>
         return json(listResponse(page, meant.length, query.skipped))
       })
 
+    /** Finds users and groups together, users first. */
+    const listAll = (found: Call, parameter: Call["parameter"]) =>
+      Effect.gen(function* () {
+        const query = yield* readQuery(parameter, ofAll)
+        yield* found.request.memory.begin(largestList)
+        const users = yield* people.all(found.token)
+        const all = [
+          ...users.map((person) => ({ resource: () => userResource(person, found.base), group: null })),
+          ...(yield* groups.all(found.token)).map((one) => ({
+            resource: () => groupResource(one, [], found.base),
+            group: one
+          }))
+        ]
+        const meant = yield* selected(all, ({ resource }) => resource(), query, ofAll)
+        const hasMembers = returns(query.projection, "members")
+        const page: Array<Resource> = []
+        let size = 0
+        for (const { group: one, resource } of meant.slice(query.skipped, query.skipped + query.count)) {
+          if (size > membersOfPage) break
+          const members = one === null || !hasMembers ? [] : yield* groups.listed(one.id)
+          size += members.length
+          page.push(projected(one === null ? resource() : groupResource(one, members, found.base), query.projection))
+        }
+        return json(listResponse(page, meant.length, query.skipped))
+      })
+
     const described = (make: (found: Call) => Resource) =>
       answered((found) =>
         found.parameter("filter") === undefined
@@ -265,6 +292,7 @@ export const ScimLive = HttpApiBuilder.Router.use((router) =>
     )
     yield* router.get(`${at}/Schemas/:name`, oneOf(schemas))
 
+    yield* router.post(`${at}/.search`, searched(listAll))
     yield* router.get(
       `${at}/Users`,
       answered((found) => listUsers(found, found.parameter))
@@ -300,7 +328,9 @@ export const ScimLive = HttpApiBuilder.Router.use((router) =>
       answered((found) =>
         Effect.flatMap(bodyOf(found), (body) =>
           updateUser(found, (person) =>
-            Effect.flatMap(patched(personPart(person), body, ofUsers), (resource) => wantedPerson(resource, person))
+            Effect.flatMap(patched(personPart(person), body, ofUsers), (resource) =>
+              wantedPerson(afterPatch(person, resource), person)
+            )
           )
         )
       )

@@ -45,16 +45,22 @@ export const userAttributes: ReadonlyArray<Attribute> = [
     multiValued: true,
     required: true,
     subAttributes: [
-      { name: "value", type: "string", description: "The address" },
+      { name: "value", type: "string", description: "The address", required: true },
       { name: "type", type: "string", description: "Its kind", canonicalValues: ["work", "home", "other"] },
       { name: "primary", type: "boolean", description: "Whether it is the member's" }
     ]
   },
-  { name: "active", type: "boolean", description: "Whether the person is a member of the organization" },
+  {
+    name: "active",
+    type: "boolean",
+    description: "Whether the person is a member of the organization",
+    required: true
+  },
   {
     name: "roles",
     type: "complex",
-    description: "The role in the organization: the highest of those given. Owners are made by owners",
+    description:
+      "The role in the organization, if it is more than member: the highest of those given. Owners are made by owners",
     multiValued: true,
     subAttributes: [
       { name: "value", type: "string", description: "The role", canonicalValues: givenRoles },

@@ -10,12 +10,16 @@ import { givenRoles, type Resource, userAttributes, userSchema } from "./ScimAtt
 import { isObject, readObject } from "./ScimValues.js"
 
 /** The attributes of a person that a directory may change. */
-export const personPart = ({ attributes, externalId, role }: Person): Resource => ({
+export const personPart = ({ attributes: { hasRole, ...attributes }, externalId, role }: Person): Resource => ({
   ...attributes,
   ...(externalId !== null && { externalId }),
   active: role !== null,
-  ...(role !== null && { roles: [{ value: role, primary: true }] })
+  ...(role !== null && (role !== "member" || hasRole === true) && { roles: [{ value: role, primary: true }] })
 })
+
+/** The attributes after a change of some: roles that were all removed leave a plain member. */
+export const afterPatch = (person: Person, patched: Resource): Resource =>
+  "roles" in personPart(person) && !("roles" in patched) ? { ...patched, roles: [] } : patched
 
 export const userResource = (person: Person, base: string): Resource => ({
   schemas: [userSchema],
@@ -93,7 +97,9 @@ export const wantedPerson = (body: unknown, before: Person | null): Effect.Effec
         "emails: the address of the member must be an e-mail address, or else userName"
       )
     }
-    const { emails, ...others } = kept
+    const { emails, ...named } = kept
+    const hasRole = roles === undefined ? before?.attributes.hasRole === true : elements(roles).length > 0
+    const others = { ...named, ...(hasRole && { hasRole }) }
     const wanted: unknown = emails.length > 0 ? { ...others, emails } : others
     if (!isAttributes(wanted)) return yield* invalid("invalidValue", "the body: an attribute has the wrong type")
     return {

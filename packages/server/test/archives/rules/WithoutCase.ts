@@ -1,4 +1,5 @@
 const namesNothing = "the call names nothing but its place, which is in the archive with the record"
+const ofDirectory = "a directory manages no group of a new organization"
 const votes = "the limit of the requests that wait for votes: an import is not voted on"
 
 /** Why an error of a call has no case. */
@@ -12,7 +13,9 @@ export const withoutCase: Readonly<Record<string, Readonly<Record<string, string
   "members.invite": { NOT_FOUND: namesNothing },
   "members.setRole": { LAST_OWNER: "the importer is an owner", CONFLICT: "as of protections.set" },
   "groups.create": { NOT_FOUND: namesNothing },
-  "groups.addMember": { LIMIT_EXCEEDED: "as of groups.setMembers" },
+  "groups.addMember": { LIMIT_EXCEEDED: "as of groups.setMembers", CONFLICT: ofDirectory },
+  "groups.setMembers": { CONFLICT: ofDirectory },
+  "groups.setMappings": { CONFLICT: ofDirectory },
   "projects.create": { NOT_FOUND: namesNothing },
   "projects.rename": { NOT_FOUND: namesNothing, LIMIT_EXCEEDED: votes, CONFLICT: "the name is as of projects.create" },
   "environments.create": {

@@ -93,6 +93,7 @@ const machines = "is for service accounts and programs, which no console serves"
 
 /** Fields of responses that the console does not read. */
 export const notInConsole: Reasons = {
+  "the token of a directory is made and shown by the command line": ["directory/Scim: *"],
   "connections, rotations, roles and leases are made, shown and tried by the command line": [
     "secrets/Lease: *",
     "secrets/LeaseRole: *",
