@@ -26,6 +26,8 @@ import { publicUrl } from "../federations/Signer.js"
 export interface Loss {
   readonly statuses: ReadonlyArray<401 | 403 | 404>
   readonly concerns: (endpoint: Endpoint, kind: Caller["kind"]) => boolean
+  /** What must be there before it can happen. */
+  readonly before?: (scene: Scene) => Promise<unknown>
   readonly happens: (scene: Scene) => Promise<unknown>
 }
 
@@ -119,6 +121,25 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
     concerns: (endpoint, kind) => kind === "user" && restsOn(endpoint).role !== undefined,
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/members/${scene.caller.id}`)
   },
+  "the directory puts the caller out of the organization": {
+    statuses: [404],
+    // A token of the test's own would be in the way of this one.
+    concerns: (endpoint, kind) =>
+      kind === "user" && restsOn(endpoint).role !== undefined && endpoint.call !== "POST /api/orgs/:org_name/scim",
+    before: async (scene) => {
+      const path = `${orgOf(scene)}/scim`
+      const { enabled } = await server.asRoot("GET", path)
+      const { path: base, token } = await server.asRoot("POST", enabled === true ? `${path}/rotate` : path)
+      const headers = { authorization: `Bearer ${token}` }
+      const { email } = await server.do(scene.caller.headers, "GET", "/api/auth/me")
+      const { id } = await server.do(headers, "POST", `${base}/Users`, { userName: email, active: true })
+      listed.set(scene, { headers, user: `${base}/Users/${id}` })
+    },
+    happens: (scene) => {
+      const { headers, user } = listed.get(scene) ?? { headers: {}, user: "" }
+      return server.do(headers, "PATCH", user, { Operations: [{ op: "replace", path: "active", value: false }] })
+    }
+  },
   "the caller is a superadmin no more": {
     statuses: [403],
     concerns: (endpoint) => restsOn(endpoint).superadmin,
@@ -151,6 +172,9 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
     happens: (scene) => server.asRoot("DELETE", orgOf(scene))
   }
 })
+
+/** Callers whom a directory has listed. */
+const listed = new WeakMap<Scene, { readonly headers: Readonly<Record<string, string>>; readonly user: string }>()
 
 /** These ask for no credential: there is nothing to take from whoever makes them. */
 const open = ["login", "verify", "device", "token", "federate"].map((call) => `POST /api/auth/${call}`)
@@ -201,6 +225,8 @@ const passkeysBy = (server: Staged, { headers }: Caller) =>
 const beforeOn = (server: Staged): Readonly<Record<string, (scene: Scene) => Promise<unknown>>> => ({
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/secrets/:key/undelete": (scene) =>
     server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod/secrets/SHARED`),
+  "POST /api/orgs/:org_name/scim/rotate": (scene) => server.asRoot("POST", `${orgOf(scene)}/scim`),
+  "DELETE /api/orgs/:org_name/scim": (scene) => server.asRoot("POST", `${orgOf(scene)}/scim`),
   [ending]: (scene) =>
     server.asRoot("PUT", `${orgOf(scene)}/projects/webshop/envs/prod/protection`, {
       needed: 1,

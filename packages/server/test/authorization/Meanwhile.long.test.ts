@@ -40,10 +40,11 @@ const lastStep = async (endpoint: Endpoint, kind: Caller["kind"]): Promise<numbe
 const assertRefused = async (
   endpoint: Endpoint,
   kind: Caller["kind"],
-  [name, { happens, statuses }]: readonly [string, Loss],
+  [name, { before, happens, statuses }]: readonly [string, Loss],
   moment: number | "body"
 ) => {
   const { ask, scene } = await prepareOn(server, endpoint, kind)
+  await before?.(scene)
   let after: ReadonlyMap<string, string> | undefined
   const take = async () => {
     await happens(scene)

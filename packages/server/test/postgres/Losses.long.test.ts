@@ -132,6 +132,7 @@ const tried = async <A>(scene: () => Promise<A>): Promise<A> => {
 /** The call waits first. Returns whether the loss waits behind it, in which case the call must succeed. */
 const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string, loss: Loss): Promise<boolean> => {
   const { ask, scene } = await prepare(endpoint, kind)
+  await loss.before?.(scene)
   return holding(await scopeOf(endpoint, scene), async (release) => {
     const call = started(second.send(ask))
     await waiting(1, call.ended)
@@ -158,6 +159,7 @@ const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
 /** The loss waits first, and the call behind it. */
 const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string, loss: Loss): Promise<void> => {
   const { ask, scene } = await prepare(endpoint, kind)
+  await loss.before?.(scene)
   const arrived = other.arrived()
   await holding(await scopeOf(endpoint, scene), async (release) => {
     const taken = started(loss.happens(scene))

@@ -41,8 +41,8 @@ export const PersonAttributes = Schema.Struct({
     })
   ),
   emails: Schema.optional(Schema.Array(EmailValue)),
-  /** Whether the directory said which role: it then reads that of a plain member, too. */
-  hasRole: Schema.optional(Schema.Boolean)
+  /** The role that the directory gave last. It counts from the beginning of a membership on. */
+  role: Schema.optional(Schema.Literal("member", "developer", "admin"))
 })
 export type PersonAttributes = typeof PersonAttributes.Type
 
@@ -146,14 +146,14 @@ export class ScimPeople extends Effect.Service<ScimPeople>()("@coffer/server/Sci
     })
 
     /** Begins a membership, with what the last one had if the directory ended it. */
-    const begin = Effect.fnUntraced(function* (token: DirectoryToken, email: Email, role: Role | undefined) {
+    const begin = Effect.fnUntraced(function* (token: DirectoryToken, { attributes, email, role }: WantedPerson) {
       const orgId = token.org.id
       const kept = yield* repo.ending({ orgId, email })
       const by = "SCIM"
       return yield* members.provision(
         provisioning(token, "member.invite"),
         email,
-        role ?? (kept === undefined ? "member" : comingBackAs(kept.role)),
+        role ?? (kept === undefined ? (attributes.role ?? "member") : comingBackAs(kept.role)),
         (userId) =>
           Effect.gen(function* () {
             const at = yield* now
@@ -225,7 +225,7 @@ export class ScimPeople extends Effect.Service<ScimPeople>()("@coffer/server/Sci
         const row = yield* find(token, id)
         if (!active) return yield* changed(token, id, row.role === null ? null : yield* end(token, row))
         if (row.role === null) {
-          const { hasMore } = yield* begin(token, email, role)
+          const { hasMore } = yield* begin(token, wanted)
           if (hasMore) {
             // The next transaction begins again.
             yield* repo.remove({ id })
@@ -267,7 +267,7 @@ export class ScimPeople extends Effect.Service<ScimPeople>()("@coffer/server/Sci
       const after = isMoved || departure !== null ? yield* find(token, id) : row
       if (wanted.active) {
         if (after.role === null) {
-          const { hasMore } = yield* begin(token, wanted.email, wanted.role)
+          const { hasMore } = yield* begin(token, wanted)
           if (hasMore) return { hasMore }
         } else yield* settleRole(token, after, wanted.role)
       }

@@ -14,7 +14,7 @@ export const groupPart = (
   displayName,
   ...(externalId !== null && { externalId }),
   ...(members.length > 0 && {
-    members: members.map(({ email, id }) => ({ value: id, $ref: `${base}/Users/${id}`, type: "User", display: email }))
+    members: members.map(({ id }) => ({ value: id, $ref: `${base}/Users/${id}`, type: "User" }))
   })
 })
 

@@ -92,8 +92,7 @@ export const groupAttributes: ReadonlyArray<Attribute> = [
         mutability: "immutable",
         referenceTypes: ["User"]
       },
-      { name: "type", type: "string", description: "Always User", canonicalValues: ["User"], mutability: "immutable" },
-      { name: "display", type: "string", description: "The user's e-mail address", mutability: "readOnly" }
+      { name: "type", type: "string", description: "Always User", canonicalValues: ["User"], mutability: "immutable" }
     ]
   }
 ]

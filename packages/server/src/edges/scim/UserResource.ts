@@ -9,13 +9,23 @@ import { invalid, type ScimRefusal } from "../../http/scim/ScimErrors.js"
 import { givenRoles, type Resource, userAttributes, userSchema } from "./ScimAttributes.js"
 import { isObject, readObject } from "./ScimValues.js"
 
+/** The role that a directory reads: a member's, a plain one only if the directory gave a role; else the one that it gave. */
+const roleOf = ({ attributes, role }: Person) => {
+  if (role === "member") return attributes.role === undefined ? undefined : role
+  return role ?? attributes.role
+}
+
 /** The attributes of a person that a directory may change. */
-export const personPart = ({ attributes: { hasRole, ...attributes }, externalId, role }: Person): Resource => ({
-  ...attributes,
-  ...(externalId !== null && { externalId }),
-  active: role !== null,
-  ...(role !== null && (role !== "member" || hasRole === true) && { roles: [{ value: role, primary: true }] })
-})
+export const personPart = (person: Person): Resource => {
+  const { role: _, ...attributes } = person.attributes
+  const role = roleOf(person)
+  return {
+    ...attributes,
+    ...(person.externalId !== null && { externalId: person.externalId }),
+    active: person.role !== null,
+    ...(role !== undefined && { roles: [{ value: role, primary: true }] })
+  }
+}
 
 /** The attributes after a change of some: roles that were all removed leave a plain member. */
 export const afterPatch = (person: Person, patched: Resource): Resource =>
@@ -54,11 +64,10 @@ const addressIn = (read: Resource): string => {
   return textAt(chosen, "value") ?? textAt(read, "userName") ?? ""
 }
 
-/** The highest role of those given. An owner stays one, whatever a directory says. */
-const roleIn = (read: Resource, before: Person | null): Effect.Effect<WantedPerson["role"], ScimRefusal> => {
-  if (!("roles" in read)) return Effect.succeed(undefined)
-  const words = elements(read["roles"]).map((role) => (textAt(role, "value") ?? "").trim().toLowerCase())
-  if (words.includes("owner") && before?.role === "owner") return Effect.succeed(undefined)
+/** The highest role of those given; undefined if none was given. An owner stays one, whatever a directory says. */
+const roleIn = (roles: unknown, before: Person | null): Effect.Effect<PersonAttributes["role"], ScimRefusal> => {
+  const words = elements(roles).map((role) => (textAt(role, "value") ?? "").trim().toLowerCase())
+  if (words.includes("owner") && before?.role === "owner") return Effect.succeed(before.attributes.role)
   const unknown = words.find((word) => !givenRoles.some((role) => role === word))
   if (unknown !== undefined) {
     return invalid(
@@ -68,7 +77,7 @@ const roleIn = (read: Resource, before: Person | null): Effect.Effect<WantedPers
         : `roles: must be ${givenRoles.join(", ")}`
     )
   }
-  return Effect.succeed(givenRoles.findLast((role) => words.includes(role)) ?? "member")
+  return Effect.succeed(givenRoles.findLast((role) => words.includes(role)))
 }
 
 const maxElements = 20
@@ -98,8 +107,11 @@ export const wantedPerson = (body: unknown, before: Person | null): Effect.Effec
       )
     }
     const { emails, ...named } = kept
-    const hasRole = roles === undefined ? before?.attributes.hasRole === true : elements(roles).length > 0
-    const others = { ...named, ...(hasRole && { hasRole }) }
+    const given = roles === undefined ? before?.attributes.role : yield* roleIn(roles, before)
+    const others = { ...named, ...(given !== undefined && { role: given }) }
+    const shown = before === null ? undefined : roleOf(before)
+    // A role that the directory reads already is no change: what was given by hand, or kept, goes before it.
+    const isChanged = roles !== undefined && given !== shown
     const wanted: unknown = emails.length > 0 ? { ...others, emails } : others
     if (!isAttributes(wanted)) return yield* invalid("invalidValue", "the body: an attribute has the wrong type")
     return {
@@ -107,6 +119,6 @@ export const wantedPerson = (body: unknown, before: Person | null): Effect.Effec
       email: email.value,
       externalId: Predicate.isString(externalId) ? externalId : null,
       active: Predicate.isBoolean(active) ? active : before === null || before.role !== null,
-      role: yield* roleIn(roles === undefined ? {} : { roles }, before)
+      role: isChanged ? (given ?? "member") : undefined
     }
   })
