@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import { nextTick } from "../../base/EventLoop.js"
+import { pacing } from "../../base/EventLoop.js"
 import { invalid, type ScimRefusal } from "../../http/scim/ScimErrors.js"
 import { type Attribute, findAttribute, isIgnored, type Resource, withoutSchema } from "./ScimAttributes.js"
-import { elementOf, type Filter, matches, parseFilter } from "./ScimFilter.js"
+import { elementOf, type Filter, matches, onlyEquals, parseFilter } from "./ScimFilter.js"
 import { isObject, readElement, readValue } from "./ScimValues.js"
 
 type Patched<A> = Either.Either<A, ScimRefusal>
@@ -67,6 +67,15 @@ const without = (object: Resource, name: string): Resource =>
 
 const noTarget = (path: string) => invalid("noTarget", `path: nothing matches ${shown(path)}`)
 
+/** Whether an element is meant. Directories name members by their ids, one in an operation: that comparison must be quick. */
+const meaning = (filter: Filter | null, subs: ReadonlyArray<Attribute>): ((element: Resource) => boolean) => {
+  if (filter === null) return () => true
+  const wanted = onlyEquals(filter)
+  return wanted?.path === "value" && findAttribute(subs, "value")?.caseExact === true
+    ? ({ value }) => value === wanted.value
+    : (element) => matches(filter, element, subs)
+}
+
 /** Applies an operation to the elements of a list. */
 const onElements = (
   before: ReadonlyArray<Resource>,
@@ -77,7 +86,7 @@ const onElements = (
 ): Patched<ReadonlyArray<Resource>> =>
   Either.gen(function* () {
     const subs = attribute.subAttributes ?? []
-    const isMeant = (element: Resource) => filter === null || matches(filter, element, subs)
+    const isMeant = meaning(filter, subs)
     const found = before.filter(isMeant)
     if (sub === null && filter === null) {
       if (op === "remove") {
@@ -166,9 +175,6 @@ const opOf = (op: unknown): Op | null => {
   return word === "add" || word === "replace" || word === "remove" ? word : null
 }
 
-/** How many operations run in one turn of the event loop. */
-const operationsAtOnce = 20
-
 /** Applies the operations of a request (RFC 7644, section 3.5.2) to a resource, all or none. */
 export const patched = (
   resource: Resource,
@@ -182,9 +188,10 @@ export const patched = (
     if (operations.length === 0 || operations.length > maxOperations) {
       return yield* invalid("invalidSyntax", `Operations: must be 1 to ${maxOperations} operations`)
     }
+    const pace = pacing()
     let result = resource
-    for (const [index, operation] of operations.entries()) {
-      if (index > 0 && index % operationsAtOnce === 0) yield* nextTick
+    for (const operation of operations) {
+      yield* pace
       const { op: word, path, value } = isObject(operation) ? operation : {}
       const op = opOf(word)
       if (op === null) return yield* invalid("invalidSyntax", "op: must be add, remove or replace")
