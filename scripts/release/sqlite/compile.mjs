@@ -38,18 +38,17 @@ const linked = {
  * @param target one of `targets`
  * @param folder a new folder for what is only made in between
  */
-export const compileSqlite = async ({ headers, zig }, { os, zig: platform }, folder) => {
+export const compileSqlite = async ({ cache, headers, zig }, { os, zig: platform }, folder) => {
   await mkdir(folder, { recursive: true })
   // Relative paths only: they would be in the modules.
   await cp(sources("src"), join(folder, "src"), { recursive: true })
   await cp(sources("deps/sqlite3"), join(folder, "sqlite3"), { recursive: true })
   await symlink(headers, join(folder, "nodes"))
   await writeFile(join(folder, "exports.map"), "{ global: node_register_module_v*; local: *; };\n")
-  const cache = join(folder, "cache")
   const compile = (kind, ...args) =>
     promisify(execFile)(zig, [kind, "-target", platform, ...args], {
       cwd: folder,
-      env: { ...process.env, ZIG_GLOBAL_CACHE_DIR: cache, ZIG_LOCAL_CACHE_DIR: cache },
+      env: { ...process.env, ZIG_GLOBAL_CACHE_DIR: cache, ZIG_LOCAL_CACHE_DIR: join(folder, "cache") },
       maxBuffer: 16 * 1024 * 1024
     })
   await compile("cc", ...common, "-std=c99", ...(await defines()), "-c", "sqlite3/sqlite3.c", "-o", "sqlite3.o")

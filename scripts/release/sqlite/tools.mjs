@@ -30,7 +30,8 @@ const installHeaders = async (folder) => {
 /**
  * Installs both in a folder. Returns undefined where they cannot be had.
  *
- * @returns the program of the compiler, and the folder of the Nodes
+ * @returns the program of the compiler, the folder of the Nodes, and one for the compiler's own libraries: it compiles those of C++
+ *   for each platform, which takes longer than SQLite
  */
 export const installTools = async (folder) => {
   await mkdir(folder, { recursive: true })
@@ -38,7 +39,7 @@ export const installTools = async (folder) => {
     const headers = await installHeaders(folder)
     const zig = await installZig(folder)
     await run(zig, ["version"])
-    return { zig, headers }
+    return { zig, headers, cache: join(folder, "cache") }
   } catch {
     return undefined
   }
