@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of docs/console.md and of the README from the running product. With a folder as the argument, takes
+ * Takes the pictures of docs/console.md, of docs/mcp.md and of the README from the running product. With a folder as the argument, takes
  * every page at several widths, light and dark, into that folder instead.
  */
 import { once } from "node:events"
@@ -183,7 +183,24 @@ const prepare = async () => {
   return cookie
 }
 
+/** The page on which a program asks for a part of a person's rights. */
+const consent = async () => {
+  const redirect_uri = "http://127.0.0.1:33418/callback"
+  const registered = await fetch(`${url}/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ redirect_uris: [redirect_uri], client_name: "Claude Code" })
+  })
+  const { client_id } = await registered.json()
+  const query = new URLSearchParams({
+    ...{ response_type: "code", client_id, redirect_uri, state: "xyz", scope: "read", resource: `${url}/mcp` },
+    ...{ code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" }
+  })
+  return `/-/authorize?${query}`
+}
+
 const pages = {
+  consent,
   organizations: "/",
   projects: "/acme",
   matrix: "/acme/webshop",
@@ -247,6 +264,10 @@ const steps = {
     await page.locator(".palette input").fill("re")
     await page.getByRole("group", { name: "Keys" }).waitFor()
   },
+  consent: async (page) => {
+    await page.getByLabel("Project").selectOption("webshop")
+    await page.getByLabel("dev").check()
+  },
   group: open,
   "service-account": async (page) => {
     await open(page)
@@ -268,13 +289,15 @@ const documented = [
   ["review", "review", { width: 1024, height: 700 }],
   ["rule", "rules", { width: 1024, height: 720 }],
   ["audit", "audit", { width: 1440, height: 860 }],
+  ["consent", "consent", { width: 740, height: 960 }],
   ["members", "phone", { width: 390, height: 720, scheme: "dark" }]
 ]
 
 const take = async (page, name, file, { scheme = "light", width = 1280, height = 800 } = {}) => {
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" })
-  await page.goto(url + pages[name])
+  const address = pages[name]
+  await page.goto(url + (typeof address === "string" ? address : await address()))
   await page.waitForLoadState("networkidle")
   await steps[name]?.(page)
   await page.waitForTimeout(100)
