@@ -107,7 +107,7 @@ const summary =
 
 const notes = `- Credentials: a user's session token as \`Authorization: Bearer svc_st_…\`, a service account's key as \`X-API-Key: svc_sa_…\`.
 - Every error is \`{"error":{"code","message"}}\`, with a code of a closed set.
-- Programs get secrets as environment variables with \`coffer run -- COMMAND\`. Prefer it to reading values.
+- Programs get secrets as environment variables with \`coffer run COMMAND\`. Prefer it to reading values.
 - Give each agent its own service account, with \`--no-reveal\` if it needs no values.`
 
 /** The reference of the API, a page for each group of calls: as a whole, it is as long as all others together. */

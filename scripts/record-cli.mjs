@@ -91,7 +91,7 @@ $ coffer secret due --for 90d
 
 # Run a command with the secrets
 Everything after \`run\` and its options is the command. It gets the secrets as environment variables.
-$ coffer run -- sh -c 'echo "the key is $API_KEY"'
+$ coffer run sh -c 'echo "the key is $API_KEY"'
 $ coffer run --only API_KEY -- printenv DATABASE_URL
 $ coffer run acme/webshop/dev -- printenv API_KEY
 $ coffer run --file API_KEY=api.key -- sh -c 'cat "$API_KEY"'

@@ -100,7 +100,7 @@ try {
   await type("npx coffer set DATABASE_URL=postgres://app@db.internal/shop", /stored in/)
   const seconds = (performance.now() - began) / 1000
   process.stdout.write(`${acts} lines typed, the first secret after ${seconds.toFixed(1)} s\n`)
-  await type("npx coffer run -- printenv DATABASE_URL", /shop\r\n/)
+  await type("npx coffer run printenv DATABASE_URL", /shop\r\n/)
   await sleep(1500)
   const header = { version: 2, width: columns, height: rows, title: "The first minute with Coffer" }
   const cast = [header, ...events.map(([time, kind, text]) => [Number(time.toFixed(3)), kind, text])]

@@ -57,7 +57,7 @@ export const tree: Tree = treeOf({
   begin: [
     { name: "coffer init", text: "Log in; choose what to use here" },
     { name: "coffer set API_KEY", text: "Store a secret" },
-    { name: "coffer run -- npm start", text: "Run a program with the secrets" }
+    { name: "coffer run npm start", text: "Run a program with the secrets" }
   ],
   old: [approvalCommand],
   sections: [

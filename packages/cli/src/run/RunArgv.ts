@@ -212,6 +212,6 @@ export const splitRunArgv = (
   }
   const [command, ...args] = reading.arguments.map(({ text }) => text)
   return command === undefined
-    ? wrong("no command is given: write it behind the options, as in: coffer run -- npm start")
+    ? wrong("no command is given: write it behind the options, as in: coffer run npm start")
     : { type: "run", options: { ...options, env: place ?? options.env }, command, args }
 }

@@ -36,13 +36,13 @@ const jobs: ReadonlyArray<Job> = [
   {
     job: "run",
     before: ["coffer run -- npm start"],
-    now: ["coffer run -- npm start"],
+    now: ["coffer run npm start"],
     peer: ["op", "op run --env-file .env -- npm start"]
   },
   {
     job: "run in prod",
     before: ["coffer run --env prod -- npm start"],
-    now: ["coffer run -e prod -- npm start"],
+    now: ["coffer run -e prod npm start"],
     peer: ["doppler", "doppler run -c prod -- npm start"]
   },
   {

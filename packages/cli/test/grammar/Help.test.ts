@@ -44,7 +44,7 @@ describe("the help of the client", () => {
     assert.lengthOf(tree.sections, 5)
     assert.deepStrictEqual(
       besides.slice(1, 4).map((line) => line.split("  ")[0]),
-      ["coffer init", "coffer set API_KEY", "coffer run -- npm start"]
+      ["coffer init", "coffer set API_KEY", "coffer run npm start"]
     )
   })
 

@@ -145,7 +145,7 @@ const init = command("init", {
       yield* printLine(`wrote ${path}`)
       yield* noteMissing({ org, project, env })
       if (env !== undefined && (yield* canAsk)) {
-        yield* note("next: coffer set KEY stores a secret, and coffer run -- COMMAND gives all to a program")
+        yield* note("next: coffer set KEY stores a secret, and coffer run COMMAND gives all to a program")
       }
       if (keys.length > 0) yield* trustServiceFile(path, source, [passesOn(keys)])
     })
