@@ -38,7 +38,7 @@ const columns = {
   name: ({ name }: Removed) => name,
   deleted: ({ removed_at }: Removed) => momentCell(removed_at),
   by: ({ removed_by }: Removed) => removed_by,
-  "restorable until": ({ restorable_until }: Removed) => restorable_until,
+  "restorable until": ({ restorable_until }: Removed) => momentCell(restorable_until),
   id: ({ id }: Removed) => id
 }
 

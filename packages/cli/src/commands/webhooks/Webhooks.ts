@@ -28,7 +28,7 @@ const stateOf = ({ enabled, failed_at }: Webhook): string =>
   enabled ? "enabled" : failed_at === null ? "disabled" : `failed at ${momentText(failed_at)}`
 
 const failingText = ({ reason, since, status, tries }: NonNullable<Webhook["failing"]>): string =>
-  `since ${since}: ${status === null ? (reason ?? "no response") : `status ${status}`}, ${tries} ${tries === 1 ? "try" : "tries"}`
+  `since ${momentText(since)}: ${status === null ? (reason ?? "no response") : `status ${status}`}, ${tries} ${tries === 1 ? "try" : "tries"}`
 
 const columns = {
   id: (webhook: Webhook) => webhook.id,
