@@ -47,11 +47,17 @@ const run = (name) => {
   }).runMutationTest()
 }
 
+/** The lines of the sources as they were when the run began: they may change before it ends. */
+const linesBefore = new Map()
+const linesOf = (file) => {
+  const known = linesBefore.get(file) ?? readFileSync(file, "utf8").split("\n")
+  linesBefore.set(file, known)
+  return known
+}
+
 /** A mutant as survivors.mjs names it: the code, and its replacement, each on one line. Lines and columns count from 1. */
 const described = ({ fileName, location: { start, end }, replacement }) => {
-  const lines = readFileSync(fileName, "utf8")
-    .split("\n")
-    .slice(start.line - 1, end.line)
+  const lines = linesOf(fileName).slice(start.line - 1, end.line)
   lines[lines.length - 1] = lines.at(-1).slice(0, end.column - 1)
   const onOneLine = (text) => text.replace(/\s+/g, " ")
   const code = onOneLine(lines.join("\n").slice(start.column - 1))
