@@ -1429,6 +1429,7 @@ export interface Contract {
             body?: string
             body_base64?: string
             stream?: boolean
+            store?: StoreField
             secrets: ReadonlyArray<string>
           }>
         }
@@ -1682,6 +1683,7 @@ export type Approval = Readonly<{
   headers: Readonly<Record<string, string>>
   body?: string
   body_base64?: string
+  store?: StoreField
   created_at: Timestamp
   expires_at: Timestamp
 }>
@@ -3002,6 +3004,8 @@ export type Session = Readonly<{
   current: boolean
 }>
 
+export type StoreField = Readonly<{ pointer: string; key: string }>
+
 export type SubjectType = "user" | "service_account"
 
 export type Target = Readonly<{
@@ -3053,6 +3057,7 @@ export type UseResponse = Readonly<{
   body_base64?: string
   truncated: boolean
   scrubbed: number
+  stored?: Readonly<{ key: string; version: Count }>
 }>
 
 export type UseRule = Readonly<{

@@ -261,7 +261,7 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
   },
   use: {
     uses: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/uses",
-    use: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/use  method!,url!,headers,body,body_base64,stream,secrets!"
+    use: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/use  method!,url!,headers,body,body_base64,stream,store,secrets!"
   },
   useRules: {
     list: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/secrets/{key}/use-rules",

@@ -1,3 +1,5 @@
+import { inject } from "vitest"
+import { queryOf } from "../../../server/test/authorization/Contract.js"
 import { pages } from "../../src/pages/Pages.js"
 import { type Json, Person } from "./Person.js"
 
@@ -104,7 +106,10 @@ export const fill = async () => {
     { set: { [key]: "1", [long(100, "M")]: "2" }, note: long(500) },
     { prefer: "respond-async", "x-coffer-reason": long(500) }
   )
-  return { ada, dora }
+  const callback = "http://127.0.0.1:33418/callback"
+  const named = { redirect_uris: [callback], client_name: long(200) }
+  const { client_id } = await ada.call("POST", "/oauth/register", named)
+  return { ada, dora, consent: `/-/authorize?${queryOf(inject("server").url, client_id, callback)}` }
 }
 
 /** The addresses of all pages: a page that is added to the console is among them. */

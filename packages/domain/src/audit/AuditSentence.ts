@@ -119,7 +119,7 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "secret.answer": (facts) =>
     facts.has("failed")
       ? `got no response to the request with ${facts.secret()}: ${facts.text("failed")}`
-      : `got the status ${facts.text("status")} to the request with ${facts.secret()}`,
+      : `got the status ${facts.text("status")} to the request with ${facts.secret()}${facts.has("stored") ? `, and stored ${facts.text("stored")}` : ""}`,
   "secret.push": (facts) => `pushed ${facts.secrets()} to ${facts.text("name", "a target")}`,
   "target.create": named("added the target"),
   "target.delete": named("deleted the target"),

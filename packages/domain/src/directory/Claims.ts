@@ -1,5 +1,6 @@
 /** Conditions on the claims of a token: without schemas, because clients check them too. */
 import * as Predicate from "effect/Predicate"
+import { namesInPointer } from "../base/JsonPointer.js"
 
 export type Claims = Readonly<Record<string, unknown>>
 
@@ -9,8 +10,7 @@ export const isPointer = (text: string): boolean => text.length <= 200 && /^(?:\
 /** Returns the claim that a JSON Pointer names, or undefined. Items of lists have no name. */
 export const claimAt = (claims: Claims, pointer: string): unknown => {
   let at: unknown = claims
-  for (const part of pointer.split("/").slice(1)) {
-    const name = part.replaceAll("~1", "/").replaceAll("~0", "~")
+  for (const name of namesInPointer(pointer)) {
     if (!Predicate.isRecord(at) || Array.isArray(at) || !Object.hasOwn(at, name)) return undefined
     at = at[name]
   }

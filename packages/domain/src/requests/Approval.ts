@@ -3,6 +3,7 @@ import { ApprovalId } from "../base/Ids.js"
 import { EnvName, ProjectName, SecretKey } from "../base/Names.js"
 import { createdAt, extensibleEnum, field, optional, Timestamp } from "../base/Schemas.js"
 import { UseMethod } from "../secrets/UseMethod.js"
+import { StoreField } from "../secrets/UseRequest.js"
 
 /** A request that waits for a person, as it would be sent. */
 export const Approval = Schema.Struct({
@@ -26,6 +27,7 @@ export const Approval = Schema.Struct({
   ),
   body: optional(Schema.String, "the body, if it is text", "charge=ch_1"),
   body_base64: optional(Schema.String, "the body in base64, if it is not text"),
+  store: optional(StoreField, "the field of the answer that is stored as a secret"),
   created_at: createdAt,
   expires_at: field(Timestamp, "time when the request or its approval ends", "2026-01-31T12:05:00.000Z")
 }).annotations({

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { withMessage } from "../base/Message.js"
 import { SecretKey } from "../base/Names.js"
-import { body, boundedArray, field, optional } from "../base/Schemas.js"
+import { body, boundedArray, Count, field, optional } from "../base/Schemas.js"
 import { secretKeyForm } from "../base/NameForms.js"
 import { UseMethod } from "./UseMethod.js"
 
@@ -34,6 +34,27 @@ const Base64 = Schema.String.pipe(
   Schema.filter((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text), base64Message)
 )
 
+const pointerMessage = withMessage("must be a JSON pointer of at most 500 characters, such as /key/secret")
+
+/** A field of the answer that is kept, and never shown. */
+export const StoreField = Schema.Struct({
+  pointer: field(
+    Schema.String.pipe(
+      Schema.filter((text) => text.length <= 500 && /^(?:\/(?:[^~/]|~[01])*)+$/.test(text), {
+        ...pointerMessage,
+        jsonSchema: { type: "string", maxLength: 500 }
+      })
+    ),
+    "where the text stands in the JSON of the answer (RFC 6901)",
+    "/key/secret"
+  ),
+  key: field(SecretKey, "the secret of this environment that gets it as a new version", SecretKey.make("STRIPE_KEY"))
+}).annotations({
+  identifier: "StoreField",
+  description: "a field of the answer that becomes a new version of a secret"
+})
+export type StoreField = typeof StoreField.Type
+
 const maxSecrets = 4
 const keysText = `at most ${maxSecrets} secrets in a request`
 
@@ -51,6 +72,10 @@ export const UseRequest = body({
     Schema.Boolean,
     "true: where the rules say stream, the response comes as lines of JSON while it arrives; default: false",
     false
+  ),
+  store: optional(
+    StoreField,
+    "a field of an answer of 2xx that the server stores and does not show, such as a key that the provider returns once; needs `write`"
   ),
   secrets: field(
     boundedArray(SecretKey, {
@@ -75,7 +100,14 @@ export const UseResponse = Schema.Struct({
   body: optional(Schema.String, "the answer, if it is text", '{"id":"re_1"}'),
   body_base64: optional(Schema.String, "the answer in base64, if it is not text"),
   truncated: field(Schema.Boolean, "whether the answer is longer than the rule allows", false),
-  scrubbed: field(Schema.Number, "how often a value was replaced by [scrubbed]", 0)
+  scrubbed: field(Schema.Number, "how often a value was replaced by [scrubbed]", 0),
+  stored: optional(
+    Schema.Struct({
+      key: field(SecretKey, "the key", SecretKey.make("STRIPE_KEY")),
+      version: field(Count, "its new version", 4)
+    }),
+    "the secret that got the field which `store` names"
+  )
 }).annotations({
   identifier: "UseResponse",
   description: "the answer of the other side, without the values that were used"

@@ -19,13 +19,14 @@ export const httpRequest = tool({
   description:
     "Makes an HTTP request from the server with the secrets that you name, and returns the status, headers and body of the answer. " +
     "The server puts the values where a rule says: you never see them, and must not write a placeholder. " +
-    "Use it to call an API that needs a secret; secret_uses lists what you may call.",
+    "Use it to call an API that needs a secret; secret_uses lists what you may call. " +
+    "Where the answer has a new key, store keeps it as a secret, and you never see it.",
   hints: requests,
   when,
   parameters: parameters(requestFields),
   at: "env",
   output: UseResponse,
-  run: (call, path, { body, body_base64, headers, method, secrets, url }, context) =>
+  run: (call, path, { body, body_base64, headers, method, secrets, store, url }, context) =>
     afterApproval(
       call("use", (api) =>
         api.use({
@@ -36,7 +37,8 @@ export const httpRequest = tool({
             secrets,
             ...(headers !== undefined && { headers }),
             ...(body !== undefined && { body }),
-            ...(body_base64 !== undefined && { body_base64 })
+            ...(body_base64 !== undefined && { body_base64 }),
+            ...(store !== undefined && { store })
           }
         })
       ),

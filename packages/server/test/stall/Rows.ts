@@ -3,10 +3,12 @@ import {
   connectionBody,
   federationBody,
   type Place,
+  queryOf,
   targetBody,
   useRuleBody,
   webhookBody
 } from "../authorization/Contract.js"
+import { publicUrl } from "../federations/Signer.js"
 import type { Json } from "../support/Program.js"
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
@@ -274,6 +276,12 @@ const delegation = async ({ attempt, call }: About) => {
 
 const consentTerms = { org: "large", project: "web", env: "full", permission: "read", reveal: false, expires_in: 3_600 }
 
+const callback = "http://127.0.0.1:33418/callback"
+const registered = once(({ call }) => call("POST", "/oauth/register", { redirect_uris: [callback] }))
+
+/** The query of a program that has registered itself. */
+const programRequest = async (about: About) => queryOf(publicUrl, (await registered(about)).client_id, callback)
+
 /** Of as many parameters as the bound of the query allows. */
 const longestQuery = "a=b&".repeat(1_024)
 
@@ -437,8 +445,12 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     body("11 environments", () => ({ also: Array.from({ length: 10 }, () => ({ project: "web", env: "dev" })) })),
     body("101 keys", () => ({ keys: Array.from({ length: 101 }, (_, index) => `KEY_${index}`) }))
   ],
-  "POST /api/auth/consents": [body("the longest query", () => ({ ...consentTerms, request: longestQuery }))],
+  "POST /api/auth/consents": [
+    ["a program's request", async (about) => ({ body: { ...consentTerms, request: await programRequest(about) } })],
+    body("the longest query", () => ({ ...consentTerms, request: longestQuery }))
+  ],
   "POST /api/auth/consents/review": [
+    ["a program's request", async (about) => ({ body: { request: await programRequest(about) } })],
     body("the longest query", () => ({ request: longestQuery })),
     body("a query that is too long", () => ({ request: longestQuery.repeat(4) }))
   ],

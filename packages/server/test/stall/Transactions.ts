@@ -56,6 +56,9 @@ export const manyRows: Readonly<Record<string, number>> = {
   "PUT /api/imports/:import_id/declared": 200 + fewRows,
   "PUT /api/imports/:import_id/secrets": 4 * 200 + fewRows,
   "POST /api/imports": 4 * 200 + fewRows,
+  [`POST ${project}/envs/:env_name/targets/:target_name/plan`]:
+    "its platform has no address: test/delivery plans and pushes to one that has",
+  [`POST ${project}/envs/:env_name/targets/:target_name/push`]: "the same",
   "POST /api/imports/:import_id/finish": 4 * 200 + fewRows
 }
 

@@ -26,13 +26,13 @@ const rowOf = (one: Approval | ApprovalRequest) => {
       body: ""
     }
   }
-  const { account, body, body_base64, method, secrets, url } = one
+  const { account, body, body_base64, method, secrets, store, url } = one
   return {
     ...shared,
     kind: "use",
     who: account,
     secrets: secrets.join(" "),
-    request: `${method} ${url}`,
+    request: `${method} ${url}${store === undefined ? "" : `, stores ${store.pointer} as ${store.key}`}`,
     body: body ?? (body_base64 === undefined ? "" : "(not text: see --json)")
   }
 }

@@ -25,6 +25,7 @@ import {
   isPlaced,
   placeOf,
   secrets,
+  store,
   termsOf
 } from "./UseOptions.js"
 
@@ -133,10 +134,11 @@ const revoke = atEnv("revoke", {
 const responseView = (response: UseResponse) => ({
   json: response,
   text: Effect.gen(function* () {
-    const { body, body_base64, scrubbed, status, truncated } = response
+    const { body, body_base64, scrubbed, status, stored, truncated } = response
     yield* note(
       `status ${status}${truncated ? ", cut at the rule's limit" : ""}${scrubbed > 0 ? `, ${scrubbed} times scrubbed` : ""}`
     )
+    if (stored !== undefined) yield* note(`stored as version ${stored.version} of ${stored.key}`)
     if (body !== undefined) yield* write(body)
     else if (body_base64 !== undefined) yield* write(`${body_base64}\n`)
   })
@@ -144,21 +146,25 @@ const responseView = (response: UseResponse) => ({
 
 const request = atEnv("request", {
   description: "Make a request with secrets: the server sends it, and you never see the values",
-  examples: ["coffer use request GET https://api.stripe.com/v1/refunds --secret STRIPE_KEY"],
+  examples: [
+    "coffer use request GET https://api.stripe.com/v1/refunds --secret STRIPE_KEY",
+    "coffer use request POST https://api.example.com/v1/keys --secret API_KEY --store /key/secret=API_KEY"
+  ],
   options: {
     method: argument("METHOD", UseMethod, "The method"),
     url: argument("URL", Schema.NonEmptyString, "The address; it must fit a use rule of each secret"),
     secrets,
     headers,
-    data: option("data", Schema.String, "The body of the request")
+    data: option("data", Schema.String, "The body of the request"),
+    store
   },
   check: ({ secrets }) => (secrets.length === 0 ? "name at least one --secret" : undefined),
-  run: ({ call, options: { data: body, headers, method, secrets, url }, path }) =>
+  run: ({ call, options: { data: body, headers, method, secrets, store, url }, path }) =>
     Effect.map(
       call("use", (api) =>
         api.use({
           path,
-          payload: { method, url, secrets, headers: Object.fromEntries(headers), ...defined({ body }) }
+          payload: { method, url, secrets, headers: Object.fromEntries(headers), ...defined({ body, store }) }
         })
       ),
       responseView

@@ -1,6 +1,7 @@
 import { SecretKey } from "@coffer/domain/base/Names"
 import { defined } from "@coffer/domain/base/Defined"
 import { Placement } from "@coffer/domain/secrets/Placement"
+import { StoreField } from "@coffer/domain/secrets/UseRequest"
 import { UseMethod } from "@coffer/domain/secrets/UseMethod"
 import { UseAccount, UseHost, UsePath, type UseTerms, useRuleFields } from "@coffer/domain/secrets/UseRule"
 import * as Effect from "effect/Effect"
@@ -38,6 +39,27 @@ const aws: Codec<readonly [service: string, region: string, id: string]> = {
       : Either.right([service, region, id] as const)
   }
 }
+
+const isStore = Schema.is(StoreField)
+
+/** `pointer=KEY`; a pointer may have an equals sign, a key has none. */
+const storeField: Codec<StoreField> = {
+  value: "text",
+  description: "",
+  decode: (name, given) => {
+    const at = given.lastIndexOf("=")
+    const field: unknown = { pointer: given.slice(0, at), key: given.slice(at + 1) }
+    return at > 0 && isStore(field)
+      ? Either.right(field)
+      : Either.left(`${name} must be POINTER=KEY, as in /key/secret=STRIPE_KEY`)
+  }
+}
+
+export const store = option(
+  "store",
+  storeField,
+  "Store this field of the JSON answer as a new version of a secret, as /key/secret=STRIPE_KEY"
+)
 
 export const headers = repeatedOption(
   "header",

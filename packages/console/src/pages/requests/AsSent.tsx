@@ -3,7 +3,7 @@ import { Visible } from "../../kit/Visible.js"
 
 /** A request as it would be sent, without the values that the server puts in. */
 export const AsSent = ({ request }: { readonly request: Approval }) => {
-  const { body, body_base64, headers, method, url } = request
+  const { body, body_base64, headers, method, store, url } = request
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return (
     <div class="approvals-sent">
@@ -27,6 +27,15 @@ export const AsSent = ({ request }: { readonly request: Approval }) => {
         <pre class="code-lines" tabIndex={0} aria-label="Body in base64, because it is not text">
           {body_base64}
         </pre>
+      )}
+      {store !== undefined && (
+        <p>
+          Stores the field{" "}
+          <code>
+            <Visible text={store.pointer} />
+          </code>{" "}
+          of the answer as a new version of <code>{store.key}</code>.
+        </p>
       )}
     </div>
   )

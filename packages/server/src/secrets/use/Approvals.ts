@@ -4,7 +4,9 @@ import { approvalMessage } from "@coffer/domain/requests/ApprovalMessage"
 import { ApprovalNeeded, Conflict, LimitExceeded, UseRefused } from "@coffer/domain/errors/Errors"
 import { ApprovalId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
+import { optional } from "@coffer/domain/base/Schemas"
 import { UseMethod } from "@coffer/domain/secrets/UseMethod"
+import { StoreField } from "@coffer/domain/secrets/UseRequest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -35,6 +37,7 @@ export interface AskedRequest {
   /** In lowercase. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | null
+  readonly store?: StoreField | undefined
 }
 
 /** The part of a request that a person sees and that an approval is bound to. */
@@ -43,17 +46,27 @@ const Shown = Schema.Struct({
   url: Schema.String,
   headers: Schema.Record({ key: Schema.String, value: Schema.String }),
   body: Schema.NullOr(Schema.String),
-  secrets: Schema.Array(Approval.fields.secrets.from.value)
+  secrets: Schema.Array(Approval.fields.secrets.from.value),
+  store: optional(StoreField)
 })
 
 const decodeShown = Schema.decode(Schema.parseJson(Shown))
 
 const hashOf = (place: Place<"secret.use">, asked: AskedRequest, granted: ReadonlyArray<PermittedSecret>): string => {
-  const { body, method, url } = asked
+  const { body, method, store, url } = asked
   const headers = Object.entries(asked.headers).sort(([one], [other]) => (one < other ? -1 : 1))
   const rules = granted.map(({ rule, secretId }) => [secretId, rule.id, rule.updated_at]).sort()
   const bytes = body === null ? null : Buffer.from(body).toString("base64")
-  const bound = [place.env.id, place.actor.id, method, url, headers, bytes, rules]
+  const bound = [
+    place.env.id,
+    place.actor.id,
+    method,
+    url,
+    headers,
+    bytes,
+    rules,
+    ...(store === undefined ? [] : [store.pointer, store.key])
+  ]
   return createHash("sha256").update(JSON.stringify(bound)).digest("hex")
 }
 
@@ -87,7 +100,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
 
     const ask = Effect.fnUntraced(function* (
       place: Place<"secret.use">,
-      { body, headers, method, url }: AskedRequest,
+      { body, headers, method, store, url }: AskedRequest,
       keys: ReadonlyArray<SecretKey>,
       hash: string,
       millis: number
@@ -111,7 +124,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
         actorId: place.actor.id,
         actorName: actorName(place.actor),
         hash,
-        request: JSON.stringify({ method, url, headers, body: bytes, secrets: keys }),
+        request: JSON.stringify({ method, url, headers, body: bytes, secrets: keys, store }),
         now,
         expiresAt: timestamp(millis + lifeMillis)
       })

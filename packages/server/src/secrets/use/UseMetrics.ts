@@ -1,5 +1,6 @@
 import { counter, counters } from "../../base/Metrics.js"
 import { outboundReasons, type OutboundReason } from "../../base/outbound/Outbound.js"
+import type { NotStored } from "./StoredFields.js"
 import { withheldKinds, type Withheld } from "./UpstreamResponse.js"
 
 /** Requests with secrets that left. */
@@ -20,8 +21,8 @@ export const useRefusals = counters(
 )
 
 /** Why a request got no response, or why its response is withheld. */
-export type UpstreamReason = OutboundReason | Withheld
-const upstreamReasons: ReadonlyArray<UpstreamReason> = [...outboundReasons, ...withheldKinds]
+export type UpstreamReason = OutboundReason | Withheld | NotStored["reason"]
+const upstreamReasons: ReadonlyArray<UpstreamReason> = [...outboundReasons, ...withheldKinds, "not stored"]
 
 export const upstreamFailures = counters(
   "coffer_use_upstream_failures_total",

@@ -1,7 +1,7 @@
-import { currentActor } from "@coffer/domain/access/Actor"
+import { type CurrentCaller, currentActor } from "@coffer/domain/access/Actor"
 import { BrokerDisabled, Overloaded, UpstreamFailed, type UseBudget, UseRefused } from "@coffer/domain/errors/Errors"
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import type { UseRequest, UseResponse } from "@coffer/domain/secrets/UseRequest"
+import type { StoreField, UseRequest, UseResponse } from "@coffer/domain/secrets/UseRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -21,10 +21,12 @@ import { method } from "../../base/tracing/Traced.js"
 import { bytesToRead, responseOf, strictest, type Withheld, withheldSentences } from "./UpstreamResponse.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
 import { UsePermits } from "./UsePermits.js"
+import { Changes } from "../services/Changes.js"
 import { targetOf } from "../use-rules/Match.js"
 import { type Outgoing, placed, signaturesIn, signed } from "./Placement.js"
 import { outgoingHeaders } from "./OutgoingHeaders.js"
 import { makeSlots, makeStreamSlots } from "./Slots.js"
+import { makeStoredFields, maxSearched, type NotStored, type Stored } from "./StoredFields.js"
 import { streamedResponse } from "./StreamedResponse.js"
 import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./UseMetrics.js"
 
@@ -66,8 +68,11 @@ const askedOf = (request: UseRequest) =>
     const headers = yield* Either.mapLeft(outgoingHeaders(request.headers ?? {}), refused)
     const body = yield* Either.mapLeft(bodyOf(request), refused)
     if (body !== null && (method === "GET" || method === "HEAD")) return yield* refused(`${method} has no body`)
+    if (request.store !== undefined && request.stream === true) {
+      return yield* refused("give store or stream, not both: a field is stored of a response that has come whole")
+    }
     const target = yield* Either.mapLeft(targetOf(url, parsed, method), refused)
-    return { method, url, headers, body, target }
+    return { method, url, headers, body, target, store: request.store }
   })
 
 /** Puts all values where their rules say; a signature comes last. */
@@ -91,7 +96,7 @@ const outgoingOf = (asked: Outgoing, granted: ReadonlyArray<PermittedSecret>): E
 
 /** The facts of a response that the log has. */
 export interface Outcome {
-  readonly response: Pick<UseResponse, "scrubbed" | "status" | "truncated">
+  readonly response: Pick<UseResponse, "scrubbed" | "status" | "stored" | "truncated">
   readonly bytes: number
 }
 
@@ -99,6 +104,31 @@ type Sent = {
   readonly response: UseResponse
   readonly bytes: number
 }
+
+/** A request that may leave: its entry is committed. */
+interface Prepared {
+  readonly place: Place<"secret.use">
+  readonly path: EnvPath
+  readonly host: string
+  readonly granted: Array.NonEmptyReadonlyArray<PermittedSecret>
+  readonly outgoing: Outgoing
+  readonly store: StoreField | undefined
+}
+
+type Failure = OutboundError | Withheld | NotStored
+
+const reasonOf = (failure: Failure) => (typeof failure === "string" ? failure : failure.reason)
+
+const sentenceOf = (failure: Failure) => (typeof failure === "string" ? withheldSentences[failure] : failure.message)
+
+/** Shorter values shred a response, and longer ones take too much memory to look for: it is not shown then. */
+const isSearchable = (value: Redacted.Redacted<string>) => {
+  const { length } = Redacted.value(value)
+  return length >= 8 && length <= 8_192
+}
+
+/** How long the scrub of a response takes at most, of which a field was stored. */
+const scrubMillis = 10_000
 
 const failedUpstream = (host: string, reason: string) =>
   new UpstreamFailed({ message: `${host}: ${reason}; the request may have had its effect` })
@@ -113,6 +143,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     const { broker, brokerUrl } = yield* ServerConfig
     const inSlot = yield* makeSlots
     const streamSlots = yield* makeStreamSlots
+    const storedFields = yield* makeStoredFields
     // Each takes up to 60 MiB of memory meanwhile.
     const scrubs = makeFairSemaphore(sharedBounds.scrubs)
 
@@ -125,41 +156,76 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
               : `this server makes no requests with secrets: send this one to ${brokerUrl}`
         })
 
+    const timedOut = new OutboundError({ reason: "timeout" })
+
     /** Sends a request, and makes the response for the caller. */
-    const send = (outgoing: Outgoing, granted: ReadonlyArray<PermittedSecret>, timeout: number) =>
-      Effect.gen(function* () {
-        const used = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
-        const signatures = granted.flatMap(({ terms }) => signaturesIn(outgoing, terms.place))
-        const values = [...used, ...signatures]
-        const terms = strictest(granted.map(({ terms }) => terms))
-        const { body, headers, url } = outgoing
-        const upstream: OutboundResponse = yield* outbound.request({
+    const send = (
+      { granted, host, outgoing, path, store }: Prepared,
+      timeout: number
+    ): Effect.Effect<Sent, Failure, CurrentCaller> => {
+      const used = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
+      const signatures = granted.flatMap(({ terms }) => signaturesIn(outgoing, terms.place))
+      const values = [...used, ...signatures]
+      const terms = strictest(granted.map(({ terms }) => terms))
+      const { body, headers, url } = outgoing
+      const shown = bytesToRead(terms.max_kib, values)
+      const sent = outbound
+        .request({
           url,
           method: outgoing.method,
           headers,
           ...(body !== null && { body }),
           timeout,
-          maxBytes: bytesToRead(terms.max_kib, values)
+          maxBytes: store === undefined ? shown : Math.max(shown, maxSearched)
         })
-        const response = yield* scrubs.inside(responseOf(upstream, values, terms))
-        return { response, bytes: upstream.body.length } satisfies Sent
-      }).pipe(
         // The limit of the request ends with its last byte; this one covers decompression and the scrub too.
-        Effect.timeoutFail({ duration: timeout, onTimeout: () => new OutboundError({ reason: "timeout" }) })
+        .pipe(Effect.timeoutFail({ duration: timeout, onTimeout: () => timedOut }))
+
+      const answerOf = (upstream: OutboundResponse, stored: Stored | null): Effect.Effect<Sent, Withheld> => {
+        const bytes = upstream.body.length
+        if (stored === null) {
+          return Effect.map(scrubs.inside(responseOf(upstream, values, terms)), (response) => ({ response, bytes }))
+        }
+        const { key, value, version } = stored
+        const response = isSearchable(value)
+          ? scrubs.inside(responseOf(upstream, [...values, Redacted.value(value)], terms))
+          : Effect.succeed({ status: upstream.status, headers: {}, truncated: true, scrubbed: 0 })
+        return Effect.map(response, (shown) => ({ response: { ...shown, stored: { key, version } }, bytes }))
+      }
+
+      if (store === undefined) {
+        return Effect.flatMap(sent, (upstream) => answerOf(upstream, null)).pipe(
+          Effect.timeoutFail({ duration: timeout, onTimeout: () => timedOut })
+        )
+      }
+      // A response that has come is stored, whether its caller still waits or not: its provider may not repeat it.
+      return Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          const upstream = yield* restore(sent)
+          const isDone = upstream.status >= 200 && upstream.status < 300
+          const stored = isDone ? yield* storedFields.store(path, store, upstream, host) : null
+          const answer = Effect.timeoutFail(answerOf(upstream, stored), {
+            duration: scrubMillis,
+            onTimeout: () => timedOut
+          })
+          return yield* restore(answer)
+        })
       )
+    }
 
     /** Writes the entry for the outcome of a sent request. */
     const recordResponse = (
       place: Place<"secret.use">,
       granted: Array.NonEmptyReadonlyArray<PermittedSecret>,
-      exit: Exit.Exit<Outcome, OutboundError | Withheld>
+      exit: Exit.Exit<Outcome, Failure>
     ) => {
       const outcome = Exit.match(exit, {
-        onSuccess: ({ bytes, response: { scrubbed, status, truncated } }) => ({
+        onSuccess: ({ bytes, response: { scrubbed, status, stored, truncated } }) => ({
           status,
           response_bytes: bytes,
           truncated,
-          scrubbed
+          scrubbed,
+          ...(stored !== undefined && { stored: stored.key })
         }),
         onFailure: (cause) => ({
           failed:
@@ -225,7 +291,9 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
             // Before the commit: what cannot be sent must not be counted.
             if (!("refusal" in decision)) {
               const { granted } = decision
-              return Effect.succeed({ place, granted, outgoing: yield* outgoingOf(asked, granted) })
+              const outgoing = yield* outgoingOf(asked, granted)
+              if (asked.store !== undefined) yield* storedFields.rehearse(path, asked.store)
+              return Effect.succeed({ place, granted, outgoing })
             }
             if (decision.refusal._tag === "ApprovalNeeded") yield* Metric.increment(useRefusals("approval"))
             else yield* recorded("approval")()
@@ -238,21 +306,17 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         })
         const prepared = yield* outcomeOf(changing)
         yield* Metric.increment(usesMade)
-        return { ...prepared, host: target.host }
+        const permitted: Prepared = { ...prepared, host: target.host, path, store: asked.store }
+        return permitted
       })
 
-    type Prepared = Effect.Effect.Success<ReturnType<typeof prepare>>
-
-    const answer = ({ granted, host, outgoing, place }: Prepared, deadline: number) =>
+    const answer = (prepared: Prepared, deadline: number) =>
       Effect.gen(function* () {
-        const { response } = yield* send(outgoing, granted, yield* until(deadline)).pipe(
+        const { granted, host, place } = prepared
+        const { response } = yield* send(prepared, yield* until(deadline)).pipe(
           Effect.onExit((exit) => recordResponse(place, granted, exit)),
-          Effect.tapError((failure) =>
-            Metric.increment(upstreamFailures(typeof failure === "string" ? failure : failure.reason))
-          ),
-          Effect.mapError((failure) =>
-            failedUpstream(host, typeof failure === "string" ? withheldSentences[failure] : failure.message)
-          )
+          Effect.tapError((failure) => Metric.increment(upstreamFailures(reasonOf(failure)))),
+          Effect.mapError((failure) => failedUpstream(host, sentenceOf(failure)))
         )
         return response
       })
@@ -281,8 +345,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
           }),
           values: [...values, ...signatures],
           maxBytes: strictest(granted.map(({ terms }) => terms)).max_kib * 1024,
-          sentence: (failure) =>
-            failedUpstream(host, typeof failure === "string" ? withheldSentences[failure] : failure.message).message,
+          sentence: (failure) => failedUpstream(host, sentenceOf(failure)).message,
           record: (exit) => recordResponse(place, granted, exit),
           enter: streamSlots(id)
         })
@@ -309,5 +372,5 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
 
     return { use, stream, uses: permits.uses } as const
   }),
-  dependencies: [UsePermits.Default, Outbound.Default]
+  dependencies: [UsePermits.Default, Outbound.Default, Changes.Default]
 }) {}
