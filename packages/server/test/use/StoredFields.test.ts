@@ -22,7 +22,7 @@ const provider = (body: string | Buffer = made, status = 201, headers: Record<st
     return found
   })
 
-describe("a field of a response that is stored", () => {
+describe("a stored field of a response", () => {
   it.effect("becomes a new version of the secret, and comes back scrubbed wherever it stands", () =>
     Effect.gen(function* () {
       const { ada, bot, other } = yield* provider()
@@ -81,7 +81,7 @@ describe("a field of a response that is stored", () => {
   )
 
   for (const [what, body, message] of [
-    ["that is no JSON", "<html>", /has no readable JSON at \/key\/secret, so nothing was stored as STRIPE_KEY/],
+    ["without JSON", "<html>", /has no readable JSON at \/key\/secret, so nothing was stored as STRIPE_KEY/],
     ["without the field", '{"key":{}}', /has no text at \/key\/secret/],
     ["with a number there", '{"key":{"secret":12345678}}', /has no text at \/key\/secret/],
     ["with an empty text there", '{"key":{"secret":""}}', /has no text/],

@@ -4,8 +4,10 @@ import * as Predicate from "effect/Predicate"
 const isIndex = (text: string): boolean => /^(?:0|[1-9]\d*)$/.test(text)
 
 const childOf = (value: unknown, name: string): unknown => {
-  if (Array.isArray(value)) return isIndex(name) ? (value as ReadonlyArray<unknown>)[Number(name)] : undefined
-  return Predicate.isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  // A list has its length and its methods beside its items.
+  if (Array.isArray(value) && !isIndex(name)) return undefined
+  const isParent = Predicate.isRecord(value) || Array.isArray(value)
+  return isParent && Object.hasOwn(value, name) ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined
 }
 
 /** The value at a JSON pointer (RFC 6901); undefined if there is none. */

@@ -122,7 +122,7 @@ const reasonOf = (failure: Failure) => (typeof failure === "string" ? failure : 
 const sentenceOf = (failure: Failure) => (typeof failure === "string" ? withheldSentences[failure] : failure.message)
 
 /** Shorter values shred a response, and longer ones take too much memory to look for: it is not shown then. */
-const isSearchable = (value: Redacted.Redacted<string>) => {
+const isSearchable = (value: Redacted.Redacted) => {
   const { length } = Redacted.value(value)
   return length >= 8 && length <= 8_192
 }
