@@ -69,6 +69,7 @@ import { DocumentPagesLive } from "./edges/system/DocumentPages.js"
 import { SecurityTextLive } from "./edges/system/SecurityText.js"
 import { ServerHttp } from "./edges/system/ServerHttp.js"
 import { SystemHttp } from "./edges/system/Http.js"
+import { PushJob } from "./secrets/delivery/PushJob.js"
 import { TargetsHttp } from "./secrets/delivery/Http.js"
 import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./secrets/use/Http.js"
 import { UsersHttp } from "./directory/users/Http.js"
@@ -209,6 +210,7 @@ const withJobs = <A, E, R>(services: Layer.Layer<A, E, R>) =>
     Layer.merge(DueJob),
     Layer.merge(RotationsJob),
     Layer.merge(LeasesJob),
+    Layer.merge(PushJob),
     Layer.merge(AuditArchivesLive),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
   )

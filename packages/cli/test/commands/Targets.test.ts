@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { KvServer, token } from "../../../server/test/delivery/KvServer.js"
 import { workplace } from "../support/Workplace.js"
@@ -46,6 +47,17 @@ describe("coffer target and coffer push", () => {
     )
     await place.ok("push", "bao", "--apply")
     assert.deepStrictEqual(kv.data("webshop/prod"), { OTHER: "x" })
+
+    await place.ok("target", "edit", "bao", "--automatic", "push")
+    await place.ok("set", "LATER", "by itself")
+    const until = Date.now() + 5_000
+    while (kv.data("webshop/prod")["WEB_LATER"] === undefined && Date.now() < until) await sleep(50)
+    assert.deepStrictEqual(kv.data("webshop/prod"), { OTHER: "x", WEB_LATER: "by itself" })
+    assert.match(await place.prints("doctor"), /ok\ttargets\tbao is pushed by the server/)
+    await place.ok("target", "pause", "bao")
+    assert.match(await place.prints("target", "show", "bao"), /automatic.*push, stopped[^]*paused by ada@example.com/)
+    await place.ok("target", "resume", "bao")
+
     await place.ok("target", "delete", "bao", "--yes")
     assert.include((await place.home.coffer(["push", "bao"])).stderr, "target bao")
   })

@@ -40,6 +40,7 @@ describe("the data of coffer", () => {
         "none each",
         "vault",
         "own never",
+        "off push repair",
         "access change use export",
         "action actor",
         "up down metadata",

@@ -1321,6 +1321,7 @@ export interface Contract {
             keys?: ReadonlyArray<string>
             rename?: Readonly<Record<string, string>>
             remove?: "own" | "never"
+            automatic?: "off" | "push" | "repair"
           }>
         }
       ],
@@ -1332,6 +1333,17 @@ export interface Contract {
       [request: { path: Path<"org_name" | "project_name" | "env_name" | "target_name"> }],
       Target,
       Denied
+    >
+    /** Let the server push to a target by itself, or stop it. */
+    readonly update: Endpoint<
+      [
+        request: {
+          path: Path<"org_name" | "project_name" | "env_name" | "target_name">
+          payload: Readonly<{ automatic?: "off" | "push" | "repair"; paused?: boolean }>
+        }
+      ],
+      Target,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
     >
     /** Delete a target. */
     readonly delete: Endpoint<
@@ -1950,7 +1962,9 @@ export type AuditAction =
   | "secret.use"
   | "secret.answer"
   | "secret.push"
+  | "push.failed"
   | "target.create"
+  | "target.update"
   | "target.delete"
   | "use_rule.create"
   | "use_rule.update"
@@ -3020,9 +3034,17 @@ export type Target = Readonly<{
   pushed_revision: Count | null
   pushed_at: Timestamp | null
   owned: Count
+  automatic: TargetAutomation
+  pushes_as: string | null
+  failures: Count
+  problem: string | null
+  retry_at: Timestamp | null
+  paused: string | null
   created_by: string
   created_at: Timestamp
 }>
+
+export type TargetAutomation = "off" | "push" | "repair"
 
 export type TargetChange = Readonly<{ name: string; key: string | null; change: TargetChangeKind; reason?: string }>
 

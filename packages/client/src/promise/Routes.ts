@@ -242,8 +242,10 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
   targets: {
     list: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets",
     create:
-      "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets  name!,kind!,place!,credential_key!,prefix,keys,rename,remove",
+      "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets  name!,kind!,place!,credential_key!,prefix,keys,rename,remove,automatic",
     get: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}",
+    update:
+      "PATCH /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}  automatic,paused",
     delete: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}",
     plan: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}/plan  take_over",
     push: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}/push  plan!,take_over"

@@ -7,7 +7,15 @@ import { Authentication } from "../access/Actor.js"
 import { Conflict, DecryptionFailed, LimitExceeded, UpstreamFailed } from "../errors/Errors.js"
 import { TargetName } from "../base/Names.js"
 import { body, list } from "../base/Schemas.js"
-import { newTarget, planRequest, pushRequest, PushResult, Target, TargetPlan } from "../secrets/Target.js"
+import {
+  changedTarget,
+  newTarget,
+  planRequest,
+  pushRequest,
+  PushResult,
+  Target,
+  TargetPlan
+} from "../secrets/Target.js"
 import { guarded } from "./AskingHeaders.js"
 import { response } from "./Response.js"
 import { EnvPath, envPath, paths } from "./Paths.js"
@@ -48,6 +56,20 @@ export class TargetsApi extends HttpApiGroup.make("targets")
       .pipe(requires("target.list"))
       .annotate(OpenApi.Summary, "Read a target")
       .annotate(OpenApi.Description, "The platform is not asked.")
+  )
+  .add(
+    HttpApiEndpoint.patch("update", target)
+      .setPath(TargetPath)
+      .setPayload(body(changedTarget))
+      .addSuccess(response(Target, "The target as it is now"))
+      .pipe(requires("target.update"), recentLogin("always"))
+      .pipe(guarded)
+      .addError(LimitExceeded)
+      .annotate(OpenApi.Summary, "Let the server push to a target by itself, or stop it")
+      .annotate(
+        OpenApi.Description,
+        "Fields that are left out stay as they are. What the server then pushes by itself, it pushes by the rights that the caller has at that time."
+      )
   )
   .add(
     HttpApiEndpoint.del("delete", target)

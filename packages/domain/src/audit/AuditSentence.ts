@@ -121,7 +121,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
       ? `got no response to the request with ${facts.secret()}: ${facts.text("failed")}`
       : `got the status ${facts.text("status")} to the request with ${facts.secret()}${facts.has("stored") ? `, and stored ${facts.text("stored")}` : ""}`,
   "secret.push": (facts) => `pushed ${facts.secrets()} to ${facts.text("name", "a target")}`,
+  "push.failed": (facts) => `${named("could not push to the target")(facts)}: ${facts.text("problem")}`,
   "target.create": named("added the target"),
+  "target.update": named("changed the target"),
   "target.delete": named("deleted the target"),
   "use_rule.create": (facts) => `allowed a use of ${facts.secret()}`,
   "use_rule.update": (facts) => `changed a use rule of ${facts.secret()}`,

@@ -23,6 +23,7 @@ const ofPlaces: Readonly<Record<string, string>> = {
   "connections.create": "add a connection to",
   "connections.delete": "delete a connection of",
   "targets.create": "add a target to",
+  "targets.update": "change a target of",
   "targets.delete": "delete a target of",
   "rotations.create": "add a rotation to",
   "rotations.update": "change a rotation of",

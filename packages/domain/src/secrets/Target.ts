@@ -55,6 +55,9 @@ const Keys = boundedArray(KeyPattern, {
 export const removals = ["own", "never"] as const
 export const TargetRemoval = Schema.Literal(...removals).annotations(withMessage("must be own or never"))
 
+export const automations = ["off", "push", "repair"] as const
+export const TargetAutomation = Schema.Literal(...automations).annotations(withMessage("must be off, push or repair"))
+
 const example = { url: "https://vault.example.com", mount: "secret", path: "webshop/prod" }
 
 const texts = {
@@ -65,7 +68,8 @@ const texts = {
   prefix: "what stands before each name there",
   keys: "patterns of the keys that are pushed, such as DB_*; all keys without it",
   rename: "the names there of single keys, without the prefix",
-  remove: "own: a key that left the environment is removed there, if Coffer wrote it; never: it stays"
+  remove: "own: a key that left the environment is removed there, if Coffer wrote it; never: it stays",
+  automatic: "off; push: the server pushes each change of the environment; repair: also what was changed there"
 }
 
 const [credential, pattern] = [SecretKey.make("VAULT_TOKEN"), "DB_*"]
@@ -78,7 +82,21 @@ export const newTarget = {
   prefix: optional(TargetPrefix, texts.prefix, "WEB_"),
   keys: optional(Keys, texts.keys, [pattern]),
   rename: optional(Rename, texts.rename, { DB_URL: "DATABASE_URL" }),
-  remove: optional(TargetRemoval, `${texts.remove}; default: never`, "own")
+  remove: optional(TargetRemoval, `${texts.remove}; default: never`, "own"),
+  automatic: optional(TargetAutomation, `${texts.automatic}; default: off`, "push")
+}
+
+export const changedTarget = {
+  automatic: optional(
+    TargetAutomation,
+    `${texts.automatic}. From now on by the rights of whoever changes this`,
+    "push"
+  ),
+  paused: optional(
+    Schema.Boolean,
+    "true: nothing is pushed by itself; false: it goes on, by the caller's rights",
+    false
+  )
 }
 
 /** The properties of a target that people write. */
@@ -104,6 +122,16 @@ export const Target = Schema.Struct({
   pushed_revision: field(Schema.NullOr(Count), "the revision that was pushed last; null: none was", 12),
   pushed_at: field(Schema.NullOr(Timestamp), "when it was pushed; null: never", "2026-02-01T08:30:00.000Z"),
   owned: field(Count, "how many keys there Coffer wrote", 14),
+  automatic: field(extensibleEnum("TargetAutomation", "off, push or repair", automations), texts.automatic, "off"),
+  pushes_as: field(
+    Schema.NullOr(Schema.String),
+    "the e-mail of the person by whose rights it is pushed by itself; null: nobody",
+    "ada@example.com"
+  ),
+  failures: field(Count, "how many tries in a row of the server itself have failed", 0),
+  problem: field(Schema.NullOr(Schema.String), "the problem with the last push by the server itself; null: none", null),
+  retry_at: field(Schema.NullOr(Timestamp), "when the server tries again; null: with the next change", null),
+  paused: field(Schema.NullOr(Schema.String), "why the server pushes nothing by itself; null: nothing stops it", null),
   created_by: field(Schema.String, "the e-mail of the creator", "ada@example.com"),
   created_at: createdAt
 }).annotations({

@@ -145,6 +145,7 @@ targets.create                      always         absent                       
 targets.delete                      never ends     absent                         -
 targets.plan                        never sends    absent                         none elsewhere
 targets.push                        never sends    absent                         none elsewhere
+targets.update                      always         absent                         none targets
 trash.eraseEnvironment              always         asks                           none trash
 trash.eraseOrganization             always         asks                           none trash
 trash.eraseProject                  always         asks                           none trash

@@ -458,6 +458,28 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     }
 
     /**
+     * The proof for an action by the rights that a person has now; null without them. The person does nothing then: no invitation
+     * is accepted, and no refusal recorded.
+     */
+    const standing = <A extends ActionOn<"env">>(
+      actor: UserActor,
+      { env_name, org_name, project_name }: EnvPath,
+      action: A
+    ): Effect.Effect<EnvPlace<A> | null> =>
+      Effect.map(
+        repo.place({ actorId: actor.id, org: org_name, project: project_name, env: env_name }),
+        (found): EnvPlace<A> | null => {
+          if (found === null || found.invitation !== null || found.project === null || found.env === null) return null
+          const { env, grants, org, project, role } = found
+          const names = { org: org.name, project: project.name, env: env.name }
+          const decision = decide(action, subjectOf({ actor, grants, role }), names)
+          return decision.allowed
+            ? new EnvPlace(new ProjectPlace(new OrgPlace(action, actor, decision.via, role, grants, org), project), env)
+            : null
+        }
+      )
+
+    /**
      * Returns the actor's rights in an environment of a project, with the proof for comparing its secrets: null without that
      * right. This is no attempt to enter the environment, so it records no refusal.
      */
@@ -491,6 +513,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       refuseProtected: votes.refuseProtected,
       renewing,
       provisioning,
+      standing,
       within,
       alongside,
       beside,

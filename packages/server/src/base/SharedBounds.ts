@@ -284,6 +284,14 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: inTurn
   }),
+  pushTurns: {
+    what: "pushes by the server itself, each with the values of an environment",
+    unit: "pushes",
+    total: 8,
+    each: half,
+    holder: "tenant",
+    beyond: inTurn
+  },
   renewals: {
     what: "turns of rotations in other databases",
     unit: "turns",

@@ -34,6 +34,7 @@ import { targets } from "./migrations/0057_targets.js"
 import { rotations } from "./migrations/0058_rotations.js"
 import { scim } from "./migrations/0059_scim.js"
 import { leases } from "./migrations/0060_leases.js"
+import { automaticPushes } from "./migrations/0061_automatic_pushes.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -73,5 +74,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   targets,
   rotations,
   scim,
-  leases
+  leases,
+  automaticPushes
 ]

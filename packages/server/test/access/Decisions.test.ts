@@ -66,6 +66,7 @@ const table: Readonly<
   "connection.test": ["yes", "yes", "no", "no", "no"],
   "target.list": ["yes", "yes", "admin", "no", "no"],
   "target.create": ["yes", "yes", "admin", "no", "no"],
+  "target.update": ["yes", "yes", "admin", "no", "no"],
   "target.delete": ["yes", "yes", "admin", "no", "no"],
   "target.push": ["yes", "yes", "admin", "no", "no"],
   "rotation.list": ["yes", "yes", "no", "no", "no"],

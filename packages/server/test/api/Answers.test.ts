@@ -356,6 +356,8 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", targets, { by })
   await ask("GET", targets, { by: dev })
   await ask("GET", `${targets}/bao`, { by })
+  await ask("PATCH", `${targets}/bao`, { by, body: { paused: true } })
+  await ask("PATCH", `${targets}/bao`, { by, body: { automatic: "always" }, why: "no such automation" })
   await ask("POST", `${targets}/bao/plan`, { by, body: {}, why: "the platform has no address" })
   await ask("POST", `${targets}/bao/push`, { by, body: { plan: "x" }, why: "the platform has no address" })
   await ask("DELETE", `${targets}/bao`, { by })

@@ -206,6 +206,7 @@ export const without: Readonly<Record<string, string>> = {
   request_votes: "belongs to a request",
   targets: "leads to a platform with a credential: the new server is told where its values go",
   target_keys: "says what the server that it leaves wrote",
+  target_sources: "says what the server that it leaves pushed",
   webhook_deliveries: moment,
   audit_actors: log,
   audit_archives: log,

@@ -108,7 +108,7 @@ const more: Readonly<Record<string, ReadonlyArray<string>>> = {
     "exports",
     "freed_names"
   ],
-  "declared keys, previews, webhooks and targets": ["previews", "webhooks", "targets", "target_keys"],
+  "declared keys, previews, webhooks and targets": ["previews", "webhooks", "targets", "target_keys", "target_sources"],
   "who may do what": [
     ...["members", "groups", "group_members", "group_mappings", "login_groups", "provider_groups", "acl_rules"],
     ...["service_accounts", "api_keys", "federations", "federation_keys", "federated_sessions"],

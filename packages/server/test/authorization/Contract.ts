@@ -257,6 +257,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${envs}/:env_name/targets`]: ({ fresh, place }) => ({
     body: targetBody(`t-${fresh.toLowerCase().replaceAll("_", "-")}`.slice(0, 50), place.key)
   }),
+  [`PATCH ${envs}/:env_name/targets/:target_name`]: () => ({ body: { automatic: "off" } }),
   [`POST ${envs}/:env_name/targets/:target_name/plan`]: () => ({ body: {} }),
   [`POST ${envs}/:env_name/targets/:target_name/push`]: () => ({ body: { plan: "of-another-day" } }),
   [`POST ${envs}/:env_name/rotations`]: ({ fresh, place }) => ({

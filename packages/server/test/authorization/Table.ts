@@ -717,6 +717,7 @@ const table: Readonly<Record<string, Row>> = {
   [`GET ${env}/targets`]: row(200, deciders, "target.list"),
   [`POST ${env}/targets`]: row(201, deciders, "target.create", (cell) => makeRoom("targets").then(() => ownKey(cell))),
   [`GET ${env}/targets/:target_name`]: row(200, deciders, "target.list", ownTarget),
+  [`PATCH ${env}/targets/:target_name`]: row(200, deciders, "target.update", ownTarget),
   [`DELETE ${env}/targets/:target_name`]: row(204, deciders, "target.delete", ownTarget),
   // Its platform has no address: see the tests of delivery.
   [`POST ${env}/targets/:target_name/plan`]: row(502, deciders, "target.push", ownTarget),

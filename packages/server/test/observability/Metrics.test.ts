@@ -100,6 +100,7 @@ describe("the metrics", () => {
             "archive",
             "rotations",
             "leases",
+            "pushes",
             "webhooks",
             "expiry",
             "due",

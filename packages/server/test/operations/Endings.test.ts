@@ -31,6 +31,7 @@ const deletedElsewhere: Readonly<Record<string, string>> = {
   wrapped_keys: "a rotation, and the erasure of a removed organization",
   targets: "their deletion",
   target_keys: "the removal there, or the deletion of the target",
+  target_sources: "the next push, or the deletion of the target",
   trash: "the job trash, which erases what nothing brings back",
   import_use_people: "the purge of the import, or its end",
   due_mails: "the job of due mails",

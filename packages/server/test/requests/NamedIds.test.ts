@@ -30,7 +30,7 @@ const needNoId: Readonly<Record<string, string>> = {
   "payload.users": "are users of another database",
   "payload.writes": "are keys of secrets of the environment, which the rotation owns from then on",
   ...Object.fromEntries(
-    ["every", "window", "length", "alphabet", "paused"].map((name) => [`payload.${name}`, "names nothing"])
+    ["every", "window", "length", "alphabet", "paused", "automatic"].map((name) => [`payload.${name}`, "names nothing"])
   ),
   "payload.password_key": "is stored as a key: whoever may write that secret decides what the server logs in with",
   "payload.keys": "the secrets that the change touches are compared by id, and the values that move to them",

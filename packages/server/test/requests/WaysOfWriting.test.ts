@@ -42,6 +42,7 @@ describe("a change of a protected environment", () => {
       "secret.destroy",
       "use_rule.create",
       "target.create",
+      "target.update",
       "env.extend",
       "env.delete"
     ]

@@ -184,6 +184,9 @@ export const sources: Readonly<
   "secrets/rotations/RotationsJob.ts": {
     unmeasured: "one small read a second, and turns that wait for another database"
   },
+  "secrets/delivery/PushJob.ts": {
+    unmeasured: "two small reads a second, and pushes as a call makes them, which wait for a platform"
+  },
   "secrets/trash/Http.ts": { job: "the erasure of a removed environment" },
   "directory/federations/IssuerKeys.ts": { unmeasured: "two requests a minute, to an issuer that the table has not" },
   "directory/identities/ProviderClient.ts": { unmeasured: "one request at the start, to the provider" },

@@ -852,6 +852,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     }))
   ],
   [`GET ${env}/targets/:target_name`]: [about("", newTarget)],
+  [`PATCH ${env}/targets/:target_name`]: [about("", newTarget, { automatic: "off" })],
   [`DELETE ${env}/targets/:target_name`]: [about("", newTarget)],
   [`POST ${env}/targets/:target_name/plan`]: [about("", newTarget, {})],
   [`POST ${env}/targets/:target_name/push`]: [about("", newTarget, { plan: "none" })],

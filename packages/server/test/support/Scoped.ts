@@ -110,6 +110,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   sessions: { scopes: ["server", "user"], alone: RegExp(`${expired("sessions")}|SET last_used_at = `) },
   targets: ofOrganization,
   target_keys: ofOrganization,
+  target_sources: ofOrganization,
   use_rule_accounts: ofOrganization,
   use_rules: ofOrganization,
   // An invitation makes a user; its index keeps one of each address.

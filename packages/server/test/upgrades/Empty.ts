@@ -23,6 +23,7 @@ export const empty: Readonly<Record<string, string>> = {
   stream_places: "servers on PostgreSQL alone",
   targets: "a platform to push to is optional",
   target_keys: "what was pushed there",
+  target_sources: "which environments were pushed there",
   "webhook_deliveries.next_at": "a delivery that waits would be tried when a later release is tested",
   "webhook_deliveries.reason": "a delivery that failed is tried again until its webhook has failed",
   "webhooks.failed_at": "a day of failures"

@@ -178,6 +178,7 @@ const without = [
   `DELETE ${rules}/:use_rule_id`,
   `POST ${project}/:project_name/envs/:env_name/use`,
   `POST ${targets}`,
+  `PATCH ${targets}/:target_name`,
   `DELETE ${targets}/:target_name`,
   `POST ${targets}/:target_name/plan`,
   `POST ${targets}/:target_name/push`,

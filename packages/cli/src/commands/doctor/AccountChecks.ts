@@ -13,6 +13,7 @@ import { sentenceFor } from "../../program/Explain.js"
 import { type Call, clientWith } from "../../grammar/Command.js"
 import { endedLine, shownDelegations } from "../delegations/StoredDelegations.js"
 import { failed, type Finding, ok, problem, warning } from "./Finding.js"
+import { checkTargets } from "./TargetChecks.js"
 
 const nameOf = (identity: Identity) =>
   identity.type === "user" ? identity.email : `the service account ${identity.name} of ${identity.org}`
@@ -39,11 +40,14 @@ const checkRights = (call: Call, identity: Identity, { env_name, org_name, proje
   return Effect.match(
     call("acl", (api) => api.explain({ path: { org_name }, urlParams })),
     {
-      onFailure: (failure) => failed("rights", failure),
-      onSuccess: ({ allowed }) =>
-        allowed.length > 0
-          ? ok("rights", `${allowed.join(", ")} in ${place}`)
-          : problem("rights", `none in ${place}; ask an administrator of ${org_name} for coffer acl grant`)
+      onFailure: (failure) => ({ isAdmin: false, rights: failed("rights", failure) }),
+      onSuccess: ({ allowed }) => ({
+        isAdmin: identity.type === "user" && allowed.includes("admin"),
+        rights:
+          allowed.length > 0
+            ? ok("rights", `${allowed.join(", ")} in ${place}`)
+            : problem("rights", `none in ${place}; ask an administrator of ${org_name} for coffer acl grant`)
+      })
     }
   )
 }
@@ -56,11 +60,13 @@ export const checkAccount = (server: ServerUrl, path: Option.Option<EnvPath>) =>
     const { call } = yield* clientWith(server, Option.some(credential))
     const identity = yield* call("auth", (api) => api.me({}))
     const account = ok("credential", `${kind} of ${nameOf(identity)}`)
-    const rights = Option.match(path, {
-      onNone: () => Effect.succeed(warning("rights", "not asked for: the place is not complete, see above")),
-      onSome: (place) => checkRights(call, identity, place)
-    })
-    const findings: ReadonlyArray<Finding> = [account, yield* rights]
+    if (Option.isNone(path)) return [account, warning("rights", "not asked for: the place is not complete, see above")]
+    const { isAdmin, rights } = yield* checkRights(call, identity, path.value)
+    const findings: ReadonlyArray<Finding> = [
+      account,
+      rights,
+      ...(isAdmin ? yield* checkTargets(call, path.value) : [])
+    ]
     return findings
   }).pipe(
     Effect.catchAll((failure) => Effect.map(sentenceFor(failure), (sentence) => [problem("credential", sentence)]))

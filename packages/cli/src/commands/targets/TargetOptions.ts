@@ -1,5 +1,5 @@
 import { SecretKey, TargetName } from "@coffer/domain/base/Names"
-import { KeyPattern, TargetKind, TargetPrefix, TargetRemoval } from "@coffer/domain/secrets/Target"
+import { KeyPattern, TargetAutomation, TargetKind, TargetPrefix, TargetRemoval } from "@coffer/domain/secrets/Target"
 import * as Either from "effect/Either"
 import { argument, option, repeatedOption, requiredOption } from "../../grammar/Fields.js"
 import type { Codec } from "../../grammar/Specs.js"
@@ -38,5 +38,10 @@ export const createFields = {
     "remove",
     TargetRemoval,
     "Whether what left is removed there, if Coffer wrote it: own or never; default: never"
+  ),
+  automatic: option(
+    "automatic",
+    TargetAutomation,
+    "Whether the server pushes by itself: off, push (each change here) or repair (also what was changed there)"
   )
 }

@@ -1,8 +1,9 @@
 import { defined } from "@coffer/domain/base/Defined"
-import type { Target, TargetChange, TargetPlan } from "@coffer/domain/secrets/Target"
+import { type Target, TargetAutomation, type TargetChange, type TargetPlan } from "@coffer/domain/secrets/Target"
 import * as Effect from "effect/Effect"
 import { momentCell, momentText } from "../../base/Moments.js"
 import { asking, atEnv, group, wide, yes } from "../../grammar/Command.js"
+import { requiredOption } from "../../grammar/Fields.js"
 import { flag } from "../../grammar/Specs.js"
 import { note, printFields, printJson, printList } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -17,10 +18,18 @@ const placeText = ({ place }: Target): string =>
 const pushedText = ({ pushed_at, pushed_revision }: Target): string =>
   pushed_at === null ? "never" : `revision ${pushed_revision} at ${momentText(pushed_at)}`
 
+const automaticText = ({ automatic, failures, paused }: Target): string =>
+  automatic === "off" || (paused === null && failures === 0)
+    ? automatic
+    : paused !== null
+      ? `${automatic}, stopped`
+      : `${automatic}, failed ${failures === 1 ? "once" : `${failures} times`}`
+
 const columns = {
   name: (target: Target) => target.name,
   kind: ({ kind }: Target) => kind,
   place: placeText,
+  automatic: automaticText,
   owned: ({ owned }: Target) => owned,
   pushed: pushedText
 }
@@ -37,7 +46,7 @@ const list = atEnv("list", {
           targets,
           columns,
           "the environment has no target; add one with: coffer target create NAME --kind KIND",
-          ["name", "kind", "pushed", "place"]
+          ["name", "kind", "automatic", "pushed", "place"]
         )
     )
 })
@@ -50,10 +59,10 @@ const create = atEnv("create", {
   options: { ...createFields, ...asking },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
-      const { credential: credential_key, keys, kind, name, place, prefix, remove, rename } = options
+      const { automatic, credential: credential_key, keys, kind, name, place, prefix, remove, rename } = options
       const payload = {
         ...{ name, kind, credential_key, place: Object.fromEntries(place) },
-        ...defined({ prefix, remove }),
+        ...defined({ prefix, remove, automatic }),
         ...(keys.length > 0 && { keys }),
         ...(rename.length > 0 && { rename: Object.fromEntries(rename) })
       }
@@ -83,6 +92,11 @@ const show = atEnv("show", {
             .join(" "),
           remove: target.remove,
           pushed: pushedText(target),
+          automatic: automaticText(target),
+          "pushes as": target.automatic === "off" ? "" : (target.pushes_as ?? "nobody"),
+          stopped: target.paused ?? "",
+          problem: target.problem ?? "",
+          "tries again at": target.retry_at ?? "",
           "written there": target.owned,
           "created by": target.created_by,
           "created at": momentCell(target.created_at)
@@ -90,6 +104,33 @@ const show = atEnv("show", {
       })
     )
 })
+
+const edit = atEnv("edit", {
+  description: "Let the server push to a target by itself, by your rights, or not any more",
+  examples: ["coffer target edit bao --automatic push"],
+  options: { name, automatic: requiredOption("automatic", TargetAutomation, "off, push or repair"), ...asking },
+  run: ({ call, options, path }) =>
+    Effect.map(
+      call("targets", (api) =>
+        api.update({ path: { ...path, target_name: options.name }, payload: { automatic: options.automatic } })
+      ),
+      (changed) => doneView(`target ${changed.name}: automatic is ${automaticText(changed)}`, changed)
+    )
+})
+
+const setPaused = (paused: boolean) =>
+  atEnv(paused ? "pause" : "resume", {
+    description: paused
+      ? "Push nothing to a target by itself until it is resumed"
+      : "Let the server push to a target by itself again, by your rights",
+    examples: [`coffer target ${paused ? "pause" : "resume"} bao`],
+    options: { name, ...asking },
+    run: ({ call, options, path }) =>
+      Effect.map(
+        call("targets", (api) => api.update({ path: { ...path, target_name: options.name }, payload: { paused } })),
+        (changed) => doneView(`target ${changed.name} is ${paused ? "paused" : "resumed"}`, changed)
+      )
+  })
 
 const remove = atEnv("delete", {
   description: "Push nothing more to a target; what is there stays",
@@ -107,6 +148,9 @@ export const targetCommand = group("target", "Places on other platforms that sec
   list,
   create,
   show,
+  edit,
+  setPaused(true),
+  setPaused(false),
   remove
 ])
 

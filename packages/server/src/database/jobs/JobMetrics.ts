@@ -13,6 +13,7 @@ export const jobNames = [
   "due",
   "rotations",
   "leases",
+  "pushes",
   "trash",
   "archive"
 ] as const

@@ -14,6 +14,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "approvals",
   "targets",
   "target_keys",
+  "target_sources",
   "use_rule_accounts",
   "group_members",
   "group_mappings",

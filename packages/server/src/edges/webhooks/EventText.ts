@@ -44,7 +44,7 @@ const tellings: ReadonlyArray<Telling> = [
       ...(["group.create", "group.delete", "service_account.create", "service_account.revoke"] as const),
       ...(["service_account.rotate", "service_account.expiring", "webhook.create", "webhook.update"] as const),
       ...(["webhook.delete", "webhook.rotate", "webhook.disable", "webhook.test", "webhook.send"] as const),
-      ...(["target.create", "target.delete"] as const)
+      ...(["target.create", "target.update", "target.delete"] as const)
     ]
   }
 ]

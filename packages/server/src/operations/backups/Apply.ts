@@ -36,6 +36,7 @@ import { fillEmpty } from "./FillEmpty.js"
 import { backupsRepo } from "./Repo.js"
 import { flushToDisk } from "../../base/files/LocalFiles.js"
 import { removeLeftovers, temporaryFile } from "../../database/sqlite/TemporaryFiles.js"
+import { stopPushes } from "../../secrets/delivery/StoppedPushes.js"
 import { pauseRotations } from "../../secrets/rotations/PausedRotations.js"
 import { skipEvents } from "../../edges/webhooks/Restored.js"
 
@@ -100,6 +101,7 @@ const prepare = (file: string, current: string) =>
         const ended = yield* beginEpoch
         yield* skipEvents
         yield* pauseRotations
+        yield* stopPushes
         const { backup_created_at, backup_id } = yield* recordRestore(current)
         yield* audit.change(systemSource("coffer-server restore"), {
           action: "backup.restore",

@@ -7,6 +7,7 @@ import { StartupError } from "../../base/StartupError.js"
 import { copyTables, countsOf, countTables, type Step } from "../../database/copy/CopyTables.js"
 import { destinationOf } from "./Destination.js"
 import { checkKey, originOf } from "./Origin.js"
+import { stopPushes } from "../../secrets/delivery/StoppedPushes.js"
 import { progressOn, silent } from "../../database/copy/Progress.js"
 import { copied } from "../../database/copy/Tables.js"
 import { verifyCopy } from "./Verify.js"
@@ -57,6 +58,7 @@ export const copyDatabase = ({ dryRun, from, json, to }: CopyOptions) =>
       finish: Effect.gen(function* () {
         const verified = yield* verifyCopy
         const ended = yield* beginEpoch
+        yield* stopPushes
         yield* stillStopped
         return { verified, ended }
       }).pipe(Effect.provideService(Keyring, keyring))

@@ -31,6 +31,14 @@ export const TargetsHttp = HttpApiBuilder.group(Api, "targets", (handlers) =>
         Effect.flatMap(access.env(path, "target.list"), (place) => targets.get(place, path.target_name))
       )
       .handle(
+        "update",
+        gated("targets.update", ({ path, payload }) =>
+          access.change(access.guarded(path, "target.update"), (place) =>
+            targets.update(place, path.target_name, payload)
+          )
+        )
+      )
+      .handle(
         "delete",
         gated("targets.delete", ({ path }) =>
           access.change(access.guarded(path, "target.delete"), (place) => targets.remove(place, path.target_name))

@@ -1,9 +1,10 @@
-import { TargetId } from "@coffer/domain/base/Ids"
-import { SecretKey, TargetName } from "@coffer/domain/base/Names"
+import { EnvId, OrgId, TargetId, UserId } from "@coffer/domain/base/Ids"
+import { Email, EnvName, OrgName, ProjectName, SecretKey, TargetName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
-import { CountRow } from "../../database/Rows.js"
+import { CountRow, idRow } from "../../database/Rows.js"
 
 const TargetRow = Schema.Struct({
   id: TargetId,
@@ -14,6 +15,12 @@ const TargetRow = Schema.Struct({
   pushed_revision: Schema.NullOr(Schema.Number),
   pushed_at: Schema.NullOr(Schema.String),
   owned: Schema.Number,
+  automatic: Schema.String,
+  pushes_as: Schema.NullOr(Schema.String),
+  failures: Schema.Number,
+  problem: Schema.NullOr(Schema.String),
+  retry_at: Schema.NullOr(Schema.Number),
+  paused: Schema.NullOr(Schema.String),
   created_by: Schema.String,
   created_at: Schema.String
 })
@@ -23,12 +30,50 @@ const OwnRow = Schema.Struct({ name: Schema.String, digest: Schema.NullOr(Schema
 /** A key of a platform that this server wrote. Without a digest it was sent, and perhaps not taken. */
 export type OwnRow = typeof OwnRow.Type
 
+/** A target to which the server pushes by itself, with its place and the person by whose rights it does. */
+const AutomaticRow = Schema.Struct({
+  id: TargetId,
+  name: TargetName,
+  kind: Schema.String,
+  failures: Schema.Number,
+  org_id: OrgId,
+  org: OrgName,
+  project: ProjectName,
+  env_id: EnvId,
+  env: EnvName,
+  pusher_id: Schema.NullOr(UserId),
+  email: Schema.NullOr(Schema.typeSchema(Email)),
+  person: Schema.NullOr(Schema.String),
+  superadmin: Schema.NullOr(Schema.Number)
+})
+export type AutomaticRow = typeof AutomaticRow.Type
+
+const DueRow = Schema.Struct({ id: TargetId, org_id: OrgId })
+const id = idRow(TargetId)
+
 const TokenRow = Schema.Struct({ push_token: Schema.Number })
 const KeyRow = Schema.Struct({ credential_key: SecretKey })
 
 const columns = sql`t.id AS id, t.name AS name, t.kind AS kind, t.credential_key AS credential_key, t.terms AS terms,
+  t.automatic AS automatic, (SELECT u.email FROM users u WHERE u.id = t.pusher_id) AS pushes_as, t.failures AS failures,
+  t.problem AS problem, t.retry_at AS retry_at, t.paused AS paused,
   t.pushed_revision AS pushed_revision, t.pushed_at AS pushed_at, t.created_by AS created_by, t.created_at AS created_at,
   (SELECT count(*) FROM target_keys k WHERE k.target_id = t.id) AS owned`
+
+/** The live place of a target `t`. */
+const placed = sql`
+  JOIN environments e ON e.id = t.env_id AND ${liveEnv}
+  JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL
+  JOIN organizations o ON o.id = p.org_id AND o.removed_at IS NULL`
+
+const isAutomatic = sql`t.automatic <> 'off' AND t.paused IS NULL`
+
+/** Whether an environment whose values the last push has was changed since, or there was no such push. */
+const isBehind = sql`(
+  NOT EXISTS (SELECT 1 FROM target_sources s WHERE s.target_id = t.id)
+  OR EXISTS (
+    SELECT 1 FROM target_sources s JOIN environments x ON x.id = s.env_id
+    WHERE s.target_id = t.id AND x.revision <> s.revision))`
 
 /** How long a push may be silent before another one may begin. */
 const pushMillis = 60_000
@@ -59,7 +104,7 @@ export const targetsRepo = Effect.map(query, ({ all, first, insert, one, returni
 
     insert: insert("targets", [
       ...(["id", "env_id", "name", "kind", "credential_key", "terms"] as const),
-      ...(["created_by", "creator_id", "created_at"] as const)
+      ...(["created_by", "creator_id", "created_at", "automatic", "pusher_id"] as const)
     ]),
 
     remove: write`DELETE FROM targets WHERE id = ${"id"}`,
@@ -82,8 +127,50 @@ export const targetsRepo = Effect.map(query, ({ all, first, insert, one, returni
 
     end: write`UPDATE targets SET push_until = NULL WHERE id = ${"id"} AND push_token = ${"token"}`,
 
-    pushed: write`
-      UPDATE targets SET pushed_revision = ${"revision"}, pushed_at = ${"now"}
-      WHERE id = ${"id"} AND push_token = ${"token"}`
+    pushed: returning(id)`
+      UPDATE targets SET pushed_revision = ${"revision"}, pushed_at = ${"now"}, failures = 0, problem = ${"problem"}, retry_at = NULL
+      WHERE id = ${"id"} AND push_token = ${"token"} RETURNING id`,
+
+    forgetSources: write`DELETE FROM target_sources WHERE target_id = ${"id"}`,
+
+    insertSources: insert("target_sources", ["target_id", "env_id", "revision"]),
+
+    /** Changes who pushes, and whether. What stopped the server is over then. */
+    setAutomatic: write`
+      UPDATE targets SET automatic = ${"automatic"}, paused = ${"paused"}, pusher_id = ${"pusherId"}, failures = 0, retry_at = NULL,
+        mailed_at = NULL
+      WHERE id = ${"id"}`,
+
+    due: all(DueRow)`
+      SELECT t.id AS id, o.id AS org_id FROM targets t ${placed}
+      WHERE ${isAutomatic} AND (t.retry_at IS NULL OR t.retry_at <= ${databaseTime}) AND ${isBehind}
+      ORDER BY t.id LIMIT ${"limit"}`,
+
+    /** A target that the server pushes to, with the person as far as the account is not disabled. */
+    automatic: first(AutomaticRow)`
+      SELECT t.id AS id, t.name AS name, t.kind AS kind, t.failures AS failures, o.id AS org_id, o.name AS org, p.name AS project,
+        e.id AS env_id, e.name AS env, u.id AS pusher_id, u.email AS email, u.name AS person, u.superadmin AS superadmin
+      FROM targets t ${placed} LEFT JOIN users u ON u.id = t.pusher_id AND u.disabled_at IS NULL
+      WHERE t.id = ${"id"} AND ${isAutomatic}`,
+
+    /** Targets of the server's own pushes where the last one failed, or that are stopped. */
+    failing: one(CountRow)`
+      SELECT count(*) AS count FROM targets t ${placed}
+      WHERE t.automatic <> 'off' AND (t.failures > 0 OR t.paused IS NOT NULL)`,
+
+    postpone: write`UPDATE targets SET retry_at = ${databaseTime} + ${"millis"} WHERE id = ${"id"}`,
+
+    failed: write`
+      UPDATE targets SET failures = failures + 1, problem = ${"problem"}, retry_at = ${databaseTime} + ${"millis"} WHERE id = ${"id"}`,
+
+    stop: write`UPDATE targets SET paused = ${"reason"} WHERE id = ${"id"}`,
+
+    /** Notes that the owners are mailed. Returns no row if they were within the given time. */
+    noteMail: returning(id)`
+      UPDATE targets SET mailed_at = ${databaseTime} WHERE id = ${"id"}
+        AND (mailed_at IS NULL OR mailed_at <= ${databaseTime} - ${"millis"}) RETURNING id`,
+
+    /** For a copy of a database: the one that it was copied from goes on. */
+    stopAll: write`UPDATE targets SET paused = ${"reason"} WHERE automatic <> 'off' AND paused IS NULL`
   } as const
 })

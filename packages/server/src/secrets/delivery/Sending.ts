@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { Place } from "../../access/Access.js"
 import { now } from "../../base/Time.js"
-import { Database } from "../../database/Database.js"
+import type { Fenced } from "../../database/jobs/Lease.js"
 import { orgScope } from "../../database/Scopes.js"
 import type { Value } from "../../keys/Envelope.js"
 import type { Plan } from "./Plan.js"
@@ -13,6 +13,7 @@ import { type OwnRow, targetsRepo } from "./Repo.js"
 import type { StoredTarget } from "./Targets.js"
 import { PlatformFailed } from "./PlatformFailed.js"
 import type { Connection, Listed, TargetKind } from "./TargetKind.js"
+import type { Source } from "./TargetValues.js"
 
 /** Both sides of a push, with its plan. */
 export interface Prepared {
@@ -24,6 +25,7 @@ export interface Prepared {
   readonly plan: Plan
   readonly digestOf: (name: string, value: Value) => string
   readonly revision: number
+  readonly sources: ReadonlyArray<Source>
 }
 
 /** A push that may send. */
@@ -47,10 +49,15 @@ interface Step {
 
 const overtaken = new PlatformFailed({ reason: "another push has taken over", isUndone: true })
 
+/** The note about keys that a plan leaves out, for the status of its target; null if it leaves out none. */
+const problemOf = ({ changes }: Plan): string | null => {
+  const left = changes.filter(({ change, key }) => key !== null && (change === "refused" || change === "theirs")).length
+  return left === 0 ? null : `${left} of the keys cannot be pushed: the plan of a push says why`
+}
+
 /** Sends what a plan says. Before each step it checks that no other push has begun, and after it records what was done. */
-export const makeSending = Effect.gen(function* () {
+export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
   const repo = yield* targetsRepo
-  const { change } = yield* Database
 
   return Effect.fnUntraced(function* (
     place: Place<"target.push">,
@@ -59,7 +66,7 @@ export const makeSending = Effect.gen(function* () {
   ) {
     const { connection, digestOf, kind, listed, plan, revision, target } = prepared
     const { id } = target
-    const inOrg = <A, E, R>(effect: Effect.Effect<A, E, R>) => change([orgScope(place.org.id)], effect)
+    const inOrg = <A, E, R>(effect: Effect.Effect<A, E, R>) => fenced(effect, [orgScope(place.org.id)])
 
     /** Fails unless this is still the last push that began. */
     const extend = Effect.flatMap(inOrg(repo.extend({ id, token })), (rows) =>
@@ -146,9 +153,14 @@ export const makeSending = Effect.gen(function* () {
     })
 
     const ended = Effect.onExit(single, () => inOrg(repo.end({ id, token })))
-    const { left, put, remove } = yield* Effect.tap(ended, ({ left }) =>
-      left > 0 ? Effect.void : Effect.flatMap(now, (at) => inOrg(repo.pushed({ id, token, revision, now: at })))
-    )
+    /** Notes the revision, unless another push has begun, which knows more. */
+    const note = Effect.gen(function* () {
+      const noted = yield* repo.pushed({ id, token, revision, problem: problemOf(plan), now: yield* now })
+      if (noted.length === 0) return
+      yield* repo.forgetSources({ id })
+      yield* repo.insertSources(prepared.sources.map((source) => ({ target_id: id, ...source })))
+    })
+    const { left, put, remove } = yield* Effect.tap(ended, ({ left }) => (left > 0 ? Effect.void : inOrg(note)))
     return { pushed: put.length, removed: remove.length, left }
   })
 })

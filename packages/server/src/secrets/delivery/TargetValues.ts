@@ -1,3 +1,4 @@
+import type { EnvId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -19,8 +20,15 @@ export interface Leaving {
   readonly value: Either.Either<Value, string>
 }
 
+/** An environment whose values may be part of what is pushed. */
+export interface Source {
+  readonly env_id: EnvId
+  readonly revision: number
+}
+
 /** The secrets of an environment at one revision. */
 export interface EnvironmentValues {
+  readonly sources: ReadonlyArray<Source>
   readonly revision: number
   readonly secrets: ReadonlyArray<Leaving>
   readonly passed: ReadonlyArray<Passed<"secret.read">>
@@ -40,7 +48,14 @@ export class TargetValues extends Effect.Service<TargetValues>()("@coffer/server
       const { id, name } = place.env
       const contents = (yield* secrets.contents(id, undefined)) ?? (yield* missingEnvironment(name))
       const rows = contents.secrets
-      return { revision: contents.revision, rows, closure: yield* references.load(place, rows, rows) }
+      const passages = yield* references.passages(place)
+      const sources: ReadonlyArray<Source> = [
+        { env_id: id, revision: contents.revision },
+        ...passages.flatMap(([_name, env_id, revision]) =>
+          env_id === null || revision === null || env_id === id ? [] : [{ env_id, revision }]
+        )
+      ]
+      return { revision: contents.revision, rows, sources, closure: yield* references.load(place, rows, rows) }
     }, snapshot)
 
     /** Fails with Forbidden if the caller may not read the environment. Writes no entry: what leaves is recorded before it does. */
@@ -48,7 +63,7 @@ export class TargetValues extends Effect.Service<TargetValues>()("@coffer/server
       const reading =
         access.alongside(place, place.env, "secret.read") ??
         (yield* denied(audit, place, `pushing from ${place.project.name}/${place.env.name} needs read there`))
-      const { closure, revision, rows } = yield* stored(reading)
+      const { closure, revision, rows, sources } = yield* stored(reading)
       yield* beginLargeResponse(rows.reduce((sum, { value_bytes }) => sum + value_bytes, closure.bytes))
       const opened = Array.zip(rows, yield* versions.openAll(reading, rows))
       const { passed, values } = yield* references.resolve(
@@ -58,6 +73,7 @@ export class TargetValues extends Effect.Service<TargetValues>()("@coffer/server
       )
       const found: EnvironmentValues = {
         revision,
+        sources,
         secrets: opened.map(([{ key, version }, text]) => ({
           ...{ key, version },
           value: values.get(key) ?? Either.right(text)

@@ -2,7 +2,7 @@ import { actorName } from "@coffer/domain/access/Actor"
 import { Conflict, ValidationError } from "@coffer/domain/errors/Errors"
 import { TargetId } from "@coffer/domain/base/Ids"
 import type { SecretKey, TargetName } from "@coffer/domain/base/Names"
-import type { Target, TargetTerms } from "@coffer/domain/secrets/Target"
+import type { Target, TargetAutomation, TargetTerms } from "@coffer/domain/secrets/Target"
 import { isTargetKind, placeProblem, type TargetKindName, type TargetPlace } from "@coffer/domain/secrets/TargetKinds"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -11,7 +11,7 @@ import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { recordLimit } from "../../base/Limit.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
-import { now } from "../../base/Time.js"
+import { now, timestamp } from "../../base/Time.js"
 import { method } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
@@ -21,7 +21,9 @@ import { type TargetRow, targetsRepo } from "./Repo.js"
 
 const targetLimit = recordLimit(20, (max) => `an environment has at most ${max} targets`)
 
-type TargetsPlace = Place<"target.list" | "target.create" | "target.delete" | "target.push">
+type Automation = typeof TargetAutomation.Type
+
+type TargetsPlace = Place<"target.update" | "target.list" | "target.create" | "target.delete" | "target.push">
 
 export interface NewTarget extends Partial<Pick<TargetTerms, "keys" | "rename" | "remove">> {
   readonly name: TargetName
@@ -29,6 +31,12 @@ export interface NewTarget extends Partial<Pick<TargetTerms, "keys" | "rename" |
   readonly place: TargetPlace
   readonly credential_key: SecretKey
   readonly prefix?: string
+  readonly automatic?: Automation
+}
+
+export interface ChangedTarget {
+  readonly automatic?: Automation
+  readonly paused?: boolean
 }
 
 const Texts = Schema.Record({ key: Schema.String, value: Schema.String })
@@ -54,8 +62,12 @@ export const storedTarget = ({ kind, terms, ...row }: TargetRow): Effect.Effect<
     ? Effect.map(Effect.orDie(decodeTerms(terms)), (decoded) => ({ ...row, kind, terms: decoded }))
     : Effect.dieMessage(`target ${row.name} is of a kind that this server does not know`)
 
-const targetOf = ({ id: _id, terms, ...row }: TargetRow): Effect.Effect<Target> =>
-  Effect.map(Effect.orDie(decodeTerms(terms)), (decoded) => ({ ...row, ...decoded }))
+const targetOf = ({ id: _id, retry_at, terms, ...row }: TargetRow): Effect.Effect<Target> =>
+  Effect.map(Effect.orDie(decodeTerms(terms)), (decoded) => ({
+    ...row,
+    ...decoded,
+    retry_at: retry_at === null ? null : timestamp(retry_at)
+  }))
 
 /** The places on other platforms that secrets of an environment are pushed to. */
 export class Targets extends Effect.Service<Targets>()("@coffer/server/Targets", {
@@ -88,7 +100,16 @@ export class Targets extends Effect.Service<Targets>()("@coffer/server/Targets",
     })
 
     const create = method("Targets.create", function* (place: Place<"target.create">, request: NewTarget) {
-      const { credential_key, keys = [], kind, name, prefix = null, remove = "never", rename = {} } = request
+      const {
+        automatic = "off",
+        credential_key,
+        keys = [],
+        kind,
+        name,
+        prefix = null,
+        remove = "never",
+        rename = {}
+      } = request
       yield* checkPlace(request)
       if ((yield* secrets.findLive({ envId: place.env.id, key: credential_key })) === undefined) {
         return yield* secretNotFound(credential_key)
@@ -101,7 +122,8 @@ export class Targets extends Effect.Service<Targets>()("@coffer/server/Targets",
         .insert([
           {
             ...{ id, env_id: place.env.id, name, kind, credential_key, terms: JSON.stringify(terms) },
-            ...{ created_by: actorName(place.actor), creator_id: place.actor.id, created_at }
+            ...{ created_by: actorName(place.actor), creator_id: place.actor.id, created_at },
+            ...{ automatic, pusher_id: place.actor.id }
           }
         ])
         .pipe(orTaken(() => new Conflict({ message: `the target name ${name} is in use: choose another` })))
@@ -109,10 +131,36 @@ export class Targets extends Effect.Service<Targets>()("@coffer/server/Targets",
         action: "target.create",
         resource_type: "target",
         resource_id: id,
-        metadata: { name, kind, credential_key, ...terms }
+        metadata: { name, kind, credential_key, ...terms, automatic }
       })
       return yield* targetOf(yield* find(place, name))
     })
+
+    /** Whoever changes it is the person by whose rights the server pushes from then on. */
+    const update = method(
+      "Targets.update",
+      function* (place: Place<"target.update">, name: TargetName, { automatic, paused }: ChangedTarget) {
+        const row = yield* find(place, name)
+        yield* repo.setAutomatic({
+          id: row.id,
+          automatic: automatic ?? row.automatic,
+          paused: paused === undefined ? row.paused : paused ? `paused by ${actorName(place.actor)}` : null,
+          pusherId: place.actor.id
+        })
+        yield* audit.change(sourceOf(place), {
+          action: "target.update",
+          resource_type: "target",
+          resource_id: row.id,
+          metadata: {
+            name,
+            kind: row.kind,
+            ...(automatic !== undefined && { automatic }),
+            ...(paused !== undefined && { paused })
+          }
+        })
+        return yield* targetOf(yield* find(place, name))
+      }
+    )
 
     const remove = method("Targets.remove", function* (place: Place<"target.delete">, name: TargetName) {
       const { id, kind, owned } = yield* find(place, name)
@@ -125,7 +173,7 @@ export class Targets extends Effect.Service<Targets>()("@coffer/server/Targets",
       })
     })
 
-    return { list, get, find, create, remove } as const
+    return { list, get, find, create, update, remove } as const
   }),
   dependencies: [Outbound.Default]
 }) {}
