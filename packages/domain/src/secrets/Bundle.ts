@@ -87,6 +87,11 @@ export type SecretChange = typeof SecretChange.Type
 export const BundleWritten = Schema.Struct({
   revision: field(Count, "grows with every write or removal of a secret in the environment", 43),
   data: field(Schema.Array(SecretChange), "the records"),
+  left_out: optional(
+    Count,
+    "of a copy, if rules give the caller some keys alone: how many keys are not copied, because the caller may not read or write them",
+    3
+  ),
   warnings
 }).annotations({ identifier: "BundleWritten", description: "the change of each key of a write" })
 export type BundleWritten = typeof BundleWritten.Type

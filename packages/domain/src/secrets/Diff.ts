@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { SecretKey } from "../base/Names.js"
-import { extensibleEnum, field, list } from "../base/Schemas.js"
+import { Count, extensibleEnum, field, list, optional } from "../base/Schemas.js"
 import { secretFields } from "./Secret.js"
 
 export const differences = ["only_here", "only_there", "same", "different"] as const
@@ -20,7 +20,14 @@ export const SecretDifference = Schema.Struct({
   ]
 })
 
-export const Diff = list(SecretDifference).annotations({
+export const Diff = Schema.Struct({
+  ...list(SecretDifference).fields,
+  left_out: optional(
+    Count,
+    "if rules give the caller some keys alone: how many keys are not compared, because the caller may not read them in both",
+    3
+  )
+}).annotations({
   identifier: "Diff",
   description: "how two environments differ, without values"
 })

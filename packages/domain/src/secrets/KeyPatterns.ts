@@ -5,8 +5,14 @@ const maxStars = 3
 export const isKeyPattern = (text: string): boolean =>
   text.length <= maxLength && /^[A-Za-z0-9_.*-]+$/.test(text) && text.split("*").length - 1 <= maxStars
 
+/** The pattern of a rule for all keys. */
+export const allKeys = "**"
+
+/** Whether a pattern fits every key. */
+export const fitsAllKeys = (pattern: string): boolean => /^\*+$/.test(pattern)
+
 /** Whether a key fits a pattern, in time that grows with their lengths: each part is taken at its first place. */
-const fits = (pattern: string, key: string): boolean => {
+export const fitsKeyPattern = (pattern: string, key: string): boolean => {
   const [head = "", ...rest] = pattern.split("*")
   if (rest.length === 0) return key === pattern
   const tail = rest.pop() ?? ""
@@ -23,4 +29,4 @@ const fits = (pattern: string, key: string): boolean => {
 
 /** Whether a key fits one of the patterns; any does if there are none. */
 export const fitsKeyPatterns = (patterns: ReadonlyArray<string>, key: string): boolean =>
-  patterns.length === 0 || patterns.some((pattern) => fits(pattern, key))
+  patterns.length === 0 || patterns.some((pattern) => fitsKeyPattern(pattern, key))

@@ -20,6 +20,11 @@ export const MatrixEnvironment = Schema.Struct({
     "read",
     "write"
   ]),
+  left_out: optional(
+    Count,
+    "if rules give the caller some keys alone: how many secrets it may not list, which have no cells; `allowed` is for the others",
+    3
+  ),
   reveals: field(Schema.Boolean, "whether the caller may read values"),
   revision: field(
     Schema.NullOr(Count),

@@ -43,7 +43,16 @@ import { Mailer } from "../base/mail/Mailer.js"
 import { withService } from "../base/WithService.js"
 import { RequestInfo } from "../base/RequestInfo.js"
 import type { Extent, FoundPlace, Named, PlaceNames } from "./place/PlaceRow.js"
-import { beyondDelegation, decide, type Decision, explain, type Grant, widerScope } from "./place/Decisions.js"
+import {
+  beyondDelegation,
+  decide,
+  type Decision,
+  explain,
+  type Grant,
+  type KeyScope,
+  widerScope
+} from "./place/Decisions.js"
+import type { KeyReach } from "./place/KeyReach.js"
 import { makeServerRights } from "./ServerPlace.js"
 import type { NamedPlace } from "./place/FreedNames.js"
 import { type Changing, type Guarded, makeGate } from "./gate/Gate.js"
@@ -69,16 +78,18 @@ class OrgPlace<A extends Action> {
     readonly via: "role" | "rule" | "superadmin",
     readonly role: Role | null,
     readonly grants: ReadonlyArray<Grant>,
-    readonly org: Named<OrgId, OrgName>
+    readonly org: Named<OrgId, OrgName>,
+    /** The only keys that the action is allowed for, by the rules of the actor; null: all. */
+    readonly reach: KeyReach | null = null
   ) {}
 }
 
 class ProjectPlace<A extends Action> extends OrgPlace<A> {
   constructor(
-    { action, actor, grants, org, role, via }: OrgPlace<A>,
+    { action, actor, grants, org, reach, role, via }: OrgPlace<A>,
     readonly project: Named<ProjectId, ProjectName>
   ) {
-    super(action, actor, via, role, grants, org)
+    super(action, actor, via, role, grants, org, reach)
   }
 }
 
@@ -108,8 +119,10 @@ export type { EnvPlace, OrgPlace, ProjectPlace }
 /** The rights of an actor in one environment of a project. */
 export interface Within {
   readonly allowed: ReadonlyArray<Permission>
+  /** Those for some keys, and not for all. */
+  readonly allowedForSome: ReadonlyArray<Permission>
   readonly reveals: boolean
-  /** Null if the actor may not compare its secrets. */
+  /** For the keys of its `reach`. Null if the actor may not compare its secrets. */
   readonly place: EnvPlace<"secret.compare"> | null
 }
 
@@ -260,16 +273,19 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     /**
      * Resolves and authorizes a place, then builds the result of `make` from it. With `asked`, the previews of a project may admit
      * callers without the right: by what they ask for or, before that was read, if they may ask for anything.
+     * Rules for some keys admit to a path that names one of these, or with `keys` to the part that they give.
      */
     const enterAs = <A extends Action, P>(
       caller: Caller,
       path: PathNames,
       action: A,
       make: (place: OrgPlace<A>, found: FoundPlace) => P | null,
-      asked: Asked | "unread" | null = null
+      asked: Asked | "unread" | null = null,
+      keys: "all" | "some" = "all"
     ): Effect.Effect<P, NotFound | Forbidden> => {
       const { actor } = caller
       const { env_name = null, org_name, project_name = null } = path
+      const keyScope: KeyScope = path.key === undefined ? keys : { key: path.key }
       const names = { org: org_name, project: project_name ?? undefined, env: env_name ?? undefined }
       const delegation = delegationOf(actor)
       if (delegation !== null) {
@@ -283,7 +299,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
             if (found === null || !mayKnow(actor, found)) return refused()
             const { grants, role } = found
             const person = { ...subjectOf({ actor, grants, role }), delegation: null }
-            return refused(decide(action, person, names).allowed ? scope : undefined)
+            return refused(decide(action, person, names, keyScope).allowed ? scope : undefined)
           })
         }
       }
@@ -303,14 +319,15 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           const subject = subjectOf({ actor, grants, role })
           const finish = (decision: Decision): Effect.Effect<P, Forbidden> => {
             if (!decision.allowed) return refuseAt(actor, found, path, action, decision.missing)
-            const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
+            const { reach = null, via } = decision
+            const place = make(new OrgPlace(action, actor, via, role, grants, org, reach), found)
             if (place === null) return Effect.dieMessage("a place was entered that has no row")
-            return invitation !== null && isOwnAct(caller, action, decision.via)
+            return invitation !== null && isOwnAct(caller, action, via)
               ? Effect.as(accept({ membership: invitation, orgId: org.id, userId: UserId.make(actor.id) }), place)
               : Effect.succeed(place)
           }
           const decided = () => {
-            const decision = decide(action, subject, names)
+            const decision = decide(action, subject, names, keyScope)
             return decision.allowed || asked === null || project === null || !isPreviewAction(action)
               ? finish(decision)
               : Effect.flatMap(
@@ -332,9 +349,10 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       path: PathNames,
       action: A,
       make: (place: OrgPlace<A>, found: FoundPlace) => P | null,
-      asked: Asked | null = null
+      asked: Asked | null = null,
+      keys: "all" | "some" = "all"
     ): Effect.Effect<P, NotFound | Forbidden, CurrentCaller> =>
-      withService(CurrentCaller, (caller) => enterAs(caller, path, action, make, asked))
+      withService(CurrentCaller, (caller) => enterAs(caller, path, action, make, asked, keys))
 
     const org = <A extends ActionOn<"org">>({ org_name }: OrgPath, action: A) =>
       enter({ org_name }, action, (place) => place)
@@ -358,22 +376,33 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     ): Place<"secret.write"> =>
       new EnvPlace(new ProjectPlace(new OrgPlace("secret.write", actor, via, role, grants, org), project), env)
 
-    /** Enters an environment with the right alone: for what changes nothing in it. */
-    const right = <A extends EnvAction>(path: EnvPath | SecretPath, action: A) =>
+    /**
+     * Enters an environment with the right alone: for what changes nothing in it. With `some`, rules for some keys are enough: show,
+     * count and change only those of `place.reach`.
+     */
+    const right = <A extends EnvAction>(path: EnvPath | SecretPath, action: A, keys: "all" | "some" = "all") =>
       enter(
         path,
         action,
         (place, { env, extent, project }) =>
-          project && env && new EnvPlace(new ProjectPlace(place, project), env, null, extent)
+          project && env && new EnvPlace(new ProjectPlace(place, project), env, null, extent),
+        null,
+        keys
       )
 
-    const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) => right(path, action)
+    const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A, keys: "all" | "some" = "all") =>
+      right(path, action, keys)
 
     /**
      * Enters an environment to change it, by the right to it or, with `asked`, as a preview. If it is protected,
-     * the gate decides.
+     * the gate decides. For `keys`, see `right`.
      */
-    const guarded = <A extends GuardedAction>(path: EnvPath | SecretPath, action: A, asked: Asked | null = null) =>
+    const guarded = <A extends GuardedAction>(
+      path: EnvPath | SecretPath,
+      action: A,
+      asked: Asked | null = null,
+      keys: "all" | "some" = "all"
+    ) =>
       Effect.flatten(
         enter(
           path,
@@ -389,7 +418,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
               : Effect.succeed(new EnvPlace(entered, env))
             return found
           },
-          asked
+          asked,
+          keys
         )
       )
 
@@ -432,9 +462,9 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         })
       )
 
-    /** Checks a caller's right to an action before what it asks for is read, without entering the place. */
+    /** Checks a caller's right to an action before what it asks for is read, without entering the place: the keys are not known yet. */
     const check = (caller: Caller, path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden> =>
-      enterAs(caller, path, action, () => undefined, "unread")
+      enterAs(caller, path, action, () => undefined, "unread", "some")
 
     /** The proof for another action in the organization; null without the right. Records no refusal. */
     const beside = <A extends ActionOn<"org">>(place: OrgPlace<Action>, action: A): OrgPlace<A> | null => {
@@ -443,18 +473,22 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       return decision.allowed ? new OrgPlace(action, actor, decision.via, role, grants, org) : null
     }
 
-    /** The proof for an action in another environment of the project; null without the right. Records no refusal. */
+    /**
+     * The proof for an action in another environment of the project; null without the right to the keys. Records no refusal. For
+     * `some`, see `right`.
+     */
     const alongside = <A extends ActionOn<"env">>(
       place: ProjectPlace<Action>,
       env: Named<EnvId, EnvName>,
-      action: A
+      action: A,
+      keys: KeyScope = "all"
     ): EnvPlace<A> | null => {
       const { actor, grants, org, project, role } = place
       const names = { org: org.name, project: project.name, env: env.name }
-      const decision = decide(action, subjectOf(place), names)
-      return decision.allowed
-        ? new EnvPlace(new ProjectPlace(new OrgPlace(action, actor, decision.via, role, grants, org), project), env)
-        : null
+      const decision = decide(action, subjectOf(place), names, keys)
+      if (!decision.allowed) return null
+      const { reach = null, via } = decision
+      return new EnvPlace(new ProjectPlace(new OrgPlace(action, actor, via, role, grants, org, reach), project), env)
     }
 
     /**
@@ -486,10 +520,12 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const within = (place: ProjectPlace<"env.list" | "declared.list">, env: Named<EnvId, EnvName>): Within => {
       const subject = subjectOf(place)
       const names = { org: place.org.name, project: place.project.name, env: env.name }
+      const { allowed, allowed_for_some: allowedForSome } = explain(subject, names)
       return {
-        allowed: explain(subject, names).allowed,
-        reveals: decide("secret.read", subject, names).allowed,
-        place: alongside(place, env, "secret.compare")
+        allowed,
+        allowedForSome,
+        reveals: decide("secret.read", subject, names, "some").allowed,
+        place: alongside(place, env, "secret.compare", "some")
       }
     }
 

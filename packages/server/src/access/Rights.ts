@@ -9,6 +9,7 @@ import type { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import type { Action } from "@coffer/domain/access/Permissions"
 import type { OrgPlace } from "./Access.js"
 import { decide, explain, type PlaceNames } from "./place/Decisions.js"
+import type { KeyReach } from "./place/KeyReach.js"
 import { subjectOf } from "./caller/Subject.js"
 
 interface EnvironmentNames {
@@ -22,18 +23,20 @@ interface EnvironmentNames {
 export const mayAlso = (place: OrgPlace<Action>, action: Action, names: Required<PlaceNames>): boolean =>
   place.actor.type === "user" && decide(action, subjectOf(place), names).allowed
 
-/** Whether the actor may list the keys of an environment. */
-export const mayList = (
+/** The keys of an environment that the actor may list: null if they are all, undefined if they are none. */
+export const listedKeys = (
   place: OrgPlace<Action>,
   projectId: ProjectId | null,
   { env, project }: { readonly project: ProjectName; readonly env: EnvName }
-): boolean => {
+): KeyReach | null | undefined => {
   const { actor, org } = place
-  return (
-    (actor.type === "user" || actor.project === null || actor.project.id === projectId) &&
-    decide("secret.list", subjectOf(place), { org: org.name, project, env }).allowed
-  )
+  if (actor.type !== "user" && actor.project !== null && actor.project.id !== projectId) return undefined
+  const decision = decide("secret.list", subjectOf(place), { org: org.name, project, env }, "some")
+  return decision.allowed ? (decision.reach ?? null) : undefined
 }
+
+/** Whether the actor may list all keys of an environment. */
+export const mayList = (...asked: Parameters<typeof listedKeys>): boolean => listedKeys(...asked) === null
 
 /**
  * Whether a rule could give the actor a permission that it lacks in an environment: its role or its credential may never have it, and

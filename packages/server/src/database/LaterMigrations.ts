@@ -35,6 +35,7 @@ import { rotations } from "./migrations/0058_rotations.js"
 import { scim } from "./migrations/0059_scim.js"
 import { leases } from "./migrations/0060_leases.js"
 import { automaticPushes } from "./migrations/0061_automatic_pushes.js"
+import { keyRules } from "./migrations/0062_key_rules.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -75,5 +76,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   rotations,
   scim,
   leases,
-  automaticPushes
+  automaticPushes,
+  keyRules
 ]

@@ -72,7 +72,7 @@ export const who = atEnv("who", {
         superadmins = page.superadmins
         after = page.pagination.next_cursor
       }
-      if (reviewed !== undefined) yield* note(`last reviewed by ${reviewed.by} at ${reviewed.at}`)
+      if (reviewed !== undefined) yield* note(`last reviewed by ${reviewed.by} at ${momentText(reviewed.at)}`)
       if (superadmins > 0) yield* note(`${superadmins} superadmins of the server may do everything here, too`)
       data.sort(inOrder)
       const lines = data.flatMap((holder): ReadonlyArray<Line> => [

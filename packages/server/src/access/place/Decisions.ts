@@ -4,7 +4,9 @@ import { type Role, roles } from "@coffer/domain/directory/Member"
 import type { GroupName, SecretKey } from "@coffer/domain/base/Names"
 import { type Action, type Need, needs } from "@coffer/domain/access/Permissions"
 import { matcherOf } from "@coffer/domain/base/PatternMatch"
+import { allKeys, fitsAllKeys, fitsKeyPattern } from "@coffer/domain/secrets/KeyPatterns"
 import { timestamp } from "../../base/Time.js"
+import { type KeyReach, reachOf } from "./KeyReach.js"
 
 /** An access rule, reduced to what a decision needs. */
 export interface Grant {
@@ -12,6 +14,10 @@ export interface Grant {
   readonly project_pattern: string
   readonly env_pattern: string
   readonly permission: Permission
+  /** The keys that it is for; absent: all. */
+  readonly key_pattern?: string
+  /** Whether it takes the permission, and those above it, from what other rules give. */
+  readonly denies?: boolean
   /** When it ends, in milliseconds since 1970; null if it lasts. Absent where only decisions are made. */
   readonly expires_at?: number | null
   /** The group that it is about; absent where only decisions are made. */
@@ -36,8 +42,15 @@ export interface PlaceNames {
 }
 
 export type Decision =
-  | { readonly allowed: true; readonly via: "role" | "rule" | "superadmin" }
+  /** With `reach` if rules give it for some keys alone. */
+  | { readonly allowed: true; readonly via: "role" | "rule" | "superadmin"; readonly reach?: KeyReach }
   | { readonly allowed: false; readonly missing: string }
+
+/**
+ * The keys that a decision is about. `all`: those that there are, and the decision is no if rules give only some. `some`: the
+ * decision says which, and what is shown, counted and changed has to be of these.
+ */
+export type KeyScope = "all" | "some" | { readonly key: SecretKey }
 
 export const atLeast = <Word extends string>(order: ReadonlyArray<Word>, has: Word, wanted: Word): boolean =>
   order.indexOf(has) >= order.indexOf(wanted)
@@ -65,6 +78,10 @@ const denied = (missing: string): Decision => ({ allowed: false, missing })
 /** Why a call is none that a delegation makes. */
 export const neverDelegated = "a delegation never does this: the person who made it has to"
 
+/** Whether a rule gives everything in its environments. */
+export const isWholeAdmin = ({ denies, key_pattern, permission }: Grant): boolean =>
+  permission === "admin" && denies !== true && (key_pattern === undefined || key_pattern === allKeys)
+
 const decideByRole = (
   need: { readonly role: Role; readonly account?: "any" | "manager" },
   subject: Subject,
@@ -81,11 +98,28 @@ const decideByRole = (
     )
   }
   if (need.account === "any") return allowed("role")
-  return !subject.account.scoped && subject.grants.some((grant) => grant.permission === "admin")
+  return !subject.account.scoped && subject.grants.some(isWholeAdmin)
     ? allowed("rule")
     : denied(
         `this needs the role admin, or a service account without a project that has an admin rule, in organization ${place.org}`
       )
+}
+
+/** The keys of a place for which rules give a permission: null if they are all, undefined if they are none. */
+const reachIn = (wanted: Permission, { grants }: Subject, place: PlaceNames): KeyReach | null | undefined => {
+  const matchesPlace = ruleMatcherOf(place)
+  const gives: Array<string> = []
+  const takes: Array<string> = []
+  // Most subjects have no such rule, and one rule is enough.
+  const isWhole = (pattern: string) => fitsAllKeys(pattern) && !grants.some((grant) => grant.denies)
+  for (const grant of grants) {
+    const { denies = false, key_pattern = allKeys, permission } = grant
+    if (!(denies ? atLeast(permissions, wanted, permission) : atLeast(permissions, permission, wanted))) continue
+    if (!matchesPlace(grant)) continue
+    if (!denies && isWhole(key_pattern)) return null
+    ;(denies ? takes : gives).push(key_pattern)
+  }
+  return reachOf(gives, takes)
 }
 
 const decideByRule = (
@@ -96,7 +130,8 @@ const decideByRule = (
     readonly people?: true
   },
   subject: Subject,
-  place: PlaceNames
+  place: PlaceNames,
+  scope: KeyScope
 ): Decision => {
   if (subject.account === null && hasRole(subject, "admin")) return allowed("role")
   if (subject.account === null && !hasRole(subject, need.role)) {
@@ -108,10 +143,14 @@ const decideByRule = (
   if (need.reveals === true && subject.account?.reveal === false) {
     return denied("this service account was made with reveal: false and is never given a value")
   }
-  const matchesPlace = ruleMatcherOf(place)
-  return subject.grants.some((grant) => atLeast(permissions, grant.permission, need.permission) && matchesPlace(grant))
-    ? allowed("rule")
-    : denied(`this needs a rule with permission ${need.permission} for ${where(place)}`)
+  const reach = reachIn(need.permission, subject, place)
+  if (reach === null) return allowed("rule")
+  const rule = `this needs a rule with permission ${need.permission} for`
+  if (reach === undefined) return denied(`${rule} ${where(place)}`)
+  if (scope === "all") return denied(`${rule} all keys of ${where(place)}, and yours are for some`)
+  return scope === "some" || reach.has(scope.key)
+    ? { allowed: true, via: "rule", reach }
+    : denied(`${rule} key ${scope.key} of ${where(place)}`)
 }
 
 /** Says why a delegation does not cover an action at a place; null if it does. Depends on names alone: it reveals nothing. */
@@ -158,15 +197,22 @@ export const widerScope = (
 }
 
 /**
- * Decides whether the subject may do the action: deny by default, allow by role, by rule, or as superadmin. Call it only
- * for places whose existence the subject may know; others are NOT_FOUND.
+ * Decides whether the subject may do the action: deny by default, allow by role, by rule, or as superadmin. A rule that denies
+ * wins over those that give, and not over a role. Call it only for places whose existence the subject may know; others are
+ * NOT_FOUND.
  */
-export const decide = (action: Action, subject: Subject, place: PlaceNames): Decision => {
+export const decide = (
+  action: Action,
+  subject: Subject,
+  place: PlaceNames,
+  scope: KeyScope = "all"
+): Decision => {
   const { delegation = null } = subject
-  const beyond = delegation && beyondDelegation(delegation, action, place)
+  const beyond =
+    delegation && beyondDelegation(delegation, action, place, typeof scope === "string" ? undefined : scope.key)
   if (beyond !== null) return denied(beyond)
   const need: Need = needs[action]
-  const decision = "permission" in need ? decideByRule(need, subject, place) : decideByRole(need, subject, place)
+  const decision = "permission" in need ? decideByRule(need, subject, place, scope) : decideByRole(need, subject, place)
   return !decision.allowed && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
 }
 
@@ -176,13 +222,18 @@ export interface Reason {
   readonly by: "superadmin" | "role" | "rule"
   readonly role?: Role
   readonly rule_id?: string
+  readonly key_pattern?: string
+  readonly denies?: true
   readonly group?: GroupName
   readonly expires_at?: string
   readonly limited_by?: string
 }
 
 export interface Explanation {
+  /** Those for all keys that were asked about. */
   readonly allowed: ReadonlyArray<Permission>
+  /** Those for some keys, and not for all. */
+  readonly allowed_for_some: ReadonlyArray<Permission>
   readonly because: ReadonlyArray<Reason>
 }
 
@@ -212,23 +263,36 @@ const limitOf = (subject: Subject, permission: Permission): string | undefined =
   return `the role ${subject.role ?? "none"}, which never writes`
 }
 
-/** Returns a subject's permissions on the secrets of an environment, with every reason. Agrees with `decide`. */
-export const explain = (subject: Subject, place: Required<PlaceNames>): Explanation => {
+/**
+ * Returns a subject's permissions on the secrets of an environment, or on one of them, with every reason. Agrees with `decide`.
+ */
+export const explain = (subject: Subject, place: Required<PlaceNames>, key?: SecretKey): Explanation => {
+  const scope = key === undefined ? "all" : { key }
+  const isAllowed = (permission: Permission, keys: KeyScope) =>
+    decide(representatives[permission], subject, place, keys).allowed
+  const allowed = permissions.filter((permission) => isAllowed(permission, scope))
   const byRole = subject.account === null && hasRole(subject, "admin") ? subject.role : null
   const limited = (limit: string | undefined) => limit !== undefined && { limited_by: limit }
   const rules = subject.grants
     .filter(ruleMatcherOf(place))
-    .map(({ expires_at = null, group, id, permission }): Reason => ({
+    .filter(({ key_pattern = allKeys }) => key === undefined || fitsKeyPattern(key_pattern, key))
+    .map(({ denies = false, expires_at = null, group, id, key_pattern = allKeys, permission }): Reason => ({
       permission,
       by: "rule",
       rule_id: id,
+      ...(key_pattern !== allKeys && { key_pattern }),
+      ...(denies && { denies }),
       ...(group !== undefined && { group }),
       ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
-      ...limited(limitOf(subject, permission))
+      ...(!denies && limited(limitOf(subject, permission))),
     }))
   const whole = { permission: "admin", ...limited(delegatedLimitOf(subject, "admin")) } as const
   return {
-    allowed: permissions.filter((permission) => decide(representatives[permission], subject, place).allowed),
+    allowed,
+    allowed_for_some:
+      key === undefined
+        ? permissions.filter((permission) => !allowed.includes(permission) && isAllowed(permission, "some"))
+        : [],
     because: [
       ...(subject.superadmin && subject.account === null ? [{ ...whole, by: "superadmin" } as const] : []),
       ...(byRole === null ? [] : [{ ...whole, by: "role", role: byRole } as const]),

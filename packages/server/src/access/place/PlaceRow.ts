@@ -59,20 +59,27 @@ const named = <Id, Name>(id: Id | null, name: Name | null): Named<Id, Name> | nu
   id === null || name === null ? null : { id, name }
 
 type Rule = readonly [id: string, projectPattern: string, envPattern: string, permission: Permission]
+/** With its keys, and whether it denies. */
+type KeyRule = readonly [...Rule, keyPattern: string, effect: "gives" | "denies"]
 
 const words: ReadonlyArray<unknown> = permissions
 
-const isRule = (rule: unknown): rule is Rule =>
-  Array.isArray(rule) && rule.length === 4 && rule.every(Predicate.isString) && words.includes(rule[3])
+const isRule = (rule: unknown): rule is Rule | KeyRule =>
+  Array.isArray(rule) &&
+  (rule.length === 4 || (rule.length === 6 && (rule[5] === "gives" || rule[5] === "denies"))) &&
+  rule.every(Predicate.isString) &&
+  words.includes(rule[3])
+
+const grantOf = (rule: Rule | KeyRule): Grant => {
+  const [id, project_pattern, env_pattern, permission] = rule
+  const grant = { id, project_pattern, env_pattern, permission }
+  return rule.length === 4 ? grant : { ...grant, key_pattern: rule[4], denies: rule[5] === "denies" }
+}
 
 /** The rules of a JSON column. An element that is no rule grants nothing. */
 export const grantsIn = (rules: string): ReadonlyArray<Grant> => {
   const found: unknown = JSON.parse(rules)
-  return Array.isArray(found)
-    ? found
-        .filter(isRule)
-        .map(([id, project_pattern, env_pattern, permission]) => ({ id, project_pattern, env_pattern, permission }))
-    : []
+  return Array.isArray(found) ? found.filter(isRule).map(grantOf) : []
 }
 
 /** An actor's own rules, and those of its groups. */
@@ -118,7 +125,9 @@ export const liveEnv = liveAs("e")
  */
 const rulesIn = <Name extends string>(source: Sql<Name>) => sql`
   (SELECT '[' || coalesce(string_agg(
-      '["' || r.id || '","' || r.project_pattern || '","' || r.env_pattern || '","' || r.permission || '"]', ','), '') || ']'
+      '["' || r.id || '","' || r.project_pattern || '","' || r.env_pattern || '","' || r.permission
+        || CASE WHEN r.key_pattern = '**' AND r.denies = 0 THEN '"]'
+          ELSE '","' || r.key_pattern || CASE r.denies WHEN 0 THEN '","gives"]' ELSE '","denies"]' END END, ','), '') || ']'
     FROM ${source})`
 
 /** The rules of subjects themselves. */

@@ -44,10 +44,12 @@ const isWeaker = Order.lessThan(Order.combine(byPermission, byEnd))
 
 /** The first of the highest reasons that last longest: superadmins and roles come before rules. */
 const strongest = (reasons: ReadonlyArray<Reason>): Reason | undefined =>
-  reasons.reduce<Reason | undefined>(
-    (best, reason) => (best === undefined || isWeaker(best, reason) ? reason : best),
-    undefined
-  )
+  reasons
+    .filter(({ denies }) => denies !== true)
+    .reduce<Reason | undefined>(
+      (best, reason) => (best === undefined || isWeaker(best, reason) ? reason : best),
+      undefined
+    )
 
 /** A reason with the patterns of its rule. */
 export const reasonOf = ({ grants }: Subject, { rule_id, ...reason }: Reason): AccessReason => {

@@ -7,11 +7,12 @@ import {
 } from "@coffer/domain/access/AclRule"
 import { actorName, delegationOf, viaOf } from "@coffer/domain/access/Actor"
 import { RuleId } from "@coffer/domain/base/Ids"
+import { allKeys } from "@coffer/domain/secrets/KeyPatterns"
 import type { EnvName, GroupName, ProjectName } from "@coffer/domain/base/Names"
 import type { Pattern } from "@coffer/domain/base/Pattern"
 import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
-import { beyondDelegation, explain } from "../../access/place/Decisions.js"
+import { beyondDelegation, explain, isWholeAdmin } from "../../access/place/Decisions.js"
 import { notFound, notVisible } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { recordLimit } from "../../base/Limit.js"
@@ -21,7 +22,7 @@ import { method } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { Database } from "../../database/Database.js"
 import { checkFutureEnd } from "../Ends.js"
-import { aclRepo, type RuleRow } from "./Repo.js"
+import { aclRepo, keysOfRule, type RuleRow } from "./Repo.js"
 import { ruleExpiry, ruleFacts } from "./RuleExpiry.js"
 import { type AclPlace, isSelf, makeSubjects, noSubject, type SubjectRef } from "./Subjects.js"
 
@@ -51,8 +52,9 @@ export interface GrantRequest extends Omit<SubjectRef, "subject_type"> {
   readonly expires_at?: string
 }
 
-const aclRule = ({ email, expires_at, group_name, name, request_id, ...row }: RuleRow): AclRule => ({
+const aclRule = ({ denies, email, expires_at, group_name, key_pattern, name, request_id, ...row }: RuleRow): AclRule => ({
   ...row,
+  ...keysOfRule({ denies, key_pattern }),
   ...(email !== null && { email }),
   ...(row.subject_type === "service_account" && name !== null && { name }),
   ...(group_name !== null && { group: group_name }),
@@ -75,7 +77,7 @@ const manages = (place: Pick<AclPlace, "actor" | "grants">, rule: RulePatterns):
   (rule.subject_type === "service_account" &&
     place.grants.some(
       (own) =>
-        own.permission === "admin" &&
+        isWholeAdmin(own) &&
         ((own.project_pattern === "*" && own.env_pattern === "*") ||
           (own.project_pattern === rule.project_pattern && own.env_pattern === rule.env_pattern))
     ))
@@ -141,7 +143,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       { env_pattern: envPattern, project_pattern: projectPattern }: RulePatterns
     ) {
       const orgId = place.org.id
-      const patterns = { orgId, subjectId, projectPattern, envPattern }
+      const patterns = { orgId, subjectId, projectPattern, envPattern, keyPattern: allKeys, denies: 0 }
       yield* repo.holdSame(patterns)
       const same = yield* repo.findSame(patterns)
       if (same?.has_ended !== 1) return same
@@ -186,7 +188,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         updated_at: granted_at
       }
       yield* same === undefined
-        ? repo.insert([{ ...fresh, org_id: place.org.id, expires_at }])
+        ? repo.insert([{ ...fresh, org_id: place.org.id, key_pattern: allKeys, denies: 0, expires_at }])
         : repo.set({ id: same.id, permission, expires_at, now: granted_at })
       const rule: AclRule =
         same === undefined

@@ -1,5 +1,6 @@
 import { maxRuleDays } from "@coffer/domain/access/AclRule"
 import type { ArchivedOrganization, ArchivedRule } from "@coffer/domain/archive/ArchivedOrganization"
+import { allKeys } from "@coffer/domain/secrets/KeyPatterns"
 import { type OrgId, RuleId } from "@coffer/domain/base/Ids"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -75,6 +76,7 @@ export const rulesArchive = Effect.gen(function* () {
             const rows = yield* Effect.forEach(made, ([{ expires_at, subject, subject_type, ...rule }, id]) =>
               Effect.map(arrived(subjects[subject_type], subject), (subject_id) => ({
                 ...{ id: RuleId.make(id), org_id, subject_type, subject_id, ...rule, created_by },
+                ...{ key_pattern: allKeys, denies: 0 },
                 expires_at: expires_at === undefined ? null : Date.parse(expires_at),
                 ...at
               }))

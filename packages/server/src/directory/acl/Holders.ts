@@ -31,6 +31,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { method } from "../../base/tracing/Traced.js"
 import { reasonOf } from "./AccessTable.js"
 import { holdersRepo, type PersonRow, type PlaceRuleRow } from "./HoldersRepo.js"
+import { grantOf as ruleGrantOf } from "./Repo.js"
 import { earlier } from "./Subjects.js"
 
 const defaultLimit = 100
@@ -64,13 +65,14 @@ const isShorter = Order.lessThan(Order.combine(byEnd, byPermission))
 /** The first of the reasons for a permission that last longest; superadmins and roles come before rules. */
 const lasting = (reasons: ReadonlyArray<Reason>, wanted: Permission): Reason | undefined =>
   reasons
+    .filter(({ denies }) => denies !== true)
     .filter(({ permission }) => permissions.indexOf(permission) >= permissions.indexOf(wanted))
     .reduce<Reason | undefined>(
       (best, reason) => (best === undefined || isShorter(best, reason) ? reason : best),
       undefined
     )
 
-const grantOf = ({ group, ...rule }: PlaceRuleRow): Grant => ({ ...rule, ...(group !== null && { group }) })
+const grantOf = ({ group, ...rule }: PlaceRuleRow): Grant => ({ ...ruleGrantOf(rule), ...(group !== null && { group }) })
 
 /** The rules that match a place, by their subjects. */
 const bySubject = (rules: ReadonlyArray<PlaceRuleRow>): ReadonlyMap<string, ReadonlyArray<Grant>> => {
@@ -114,10 +116,11 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
 
       /** The rights of a subject here; null without the permission. */
       const rightsOf = (subject: Subject) => {
-        const { allowed, because } = explain(subject, names)
-        const highest = allowed.at(-1)
+        const { allowed, allowed_for_some, because } = explain(subject, names, key)
+        const held = permissions.filter((one) => allowed.includes(one) || allowed_for_some.includes(one))
+        const highest = held.at(-1)
         const reason = lasting(because, wanted)
-        return highest === undefined || reason === undefined || !allowed.includes(wanted)
+        return highest === undefined || reason === undefined || !held.includes(wanted)
           ? null
           : { permission: highest, because: reasonOf(subject, reason) }
       }

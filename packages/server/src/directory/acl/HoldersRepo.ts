@@ -1,4 +1,4 @@
-import { Permission, RuleSubjectType } from "@coffer/domain/access/AclRule"
+import { RuleSubjectType } from "@coffer/domain/access/AclRule"
 import {
   DelegationId,
   GroupId,
@@ -22,16 +22,13 @@ import { listed, valuesOf } from "../../database/ListedValues.js"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
 import { CountRow } from "../../database/Rows.js"
+import { grantColumns, grantFields } from "./Repo.js"
 
 const RuleRow = Schema.Struct({
-  id: Schema.String,
+  ...grantFields,
   subject_type: RuleSubjectType,
   subject_id: Schema.String,
-  group: Schema.NullOr(GroupName),
-  project_pattern: Schema.String,
-  env_pattern: Schema.String,
-  permission: Permission,
-  expires_at: Schema.NullOr(Schema.Number)
+  group: Schema.NullOr(GroupName)
 })
 export type PlaceRuleRow = typeof RuleRow.Type
 
@@ -82,9 +79,7 @@ export const holdersRepo = Effect.gen(function* () {
   const delegations = run(DelegationRow)
 
   const rulePage = all(RuleRow)`
-    SELECT r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, g.name AS "group",
-      r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
-      r.expires_at AS expires_at
+    SELECT ${grantColumns}, r.subject_type AS subject_type, r.subject_id AS subject_id, g.name AS "group"
     FROM acl_rules r LEFT JOIN groups g ON r.subject_type = 'group' AND g.id = r.subject_id
     WHERE r.org_id = ${"orgId"} AND ${liveRule} AND (r.project_pattern = ${"project"} OR r.project_pattern LIKE '%*%'
       OR r.project_pattern LIKE '%?%' OR r.project_pattern LIKE '%{%') AND r.id > ${"after"}

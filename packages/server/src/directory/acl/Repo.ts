@@ -1,8 +1,11 @@
 import { Permission, RuleSubjectType } from "@coffer/domain/access/AclRule"
 import { GroupId, type OrgId, RequestId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/base/Ids"
 import { Role } from "@coffer/domain/directory/Member"
+import { allKeys } from "@coffer/domain/secrets/KeyPatterns"
 import { Email, GroupName } from "@coffer/domain/base/Names"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import { flow } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { groupRules, liveEnv, liveRule, loginGroups } from "../../access/place/PlaceRow.js"
@@ -19,6 +22,8 @@ export const RuleRow = Schema.Struct({
   project_pattern: Schema.String,
   env_pattern: Schema.String,
   permission: Permission,
+  key_pattern: Schema.String,
+  denies: Schema.Number,
   expires_at: Schema.NullOr(Schema.Number),
   request_id: Schema.NullOr(RequestId),
   created_by: Schema.String,
@@ -26,6 +31,12 @@ export const RuleRow = Schema.Struct({
   updated_at: Schema.String
 })
 export type RuleRow = typeof RuleRow.Type
+
+/** The keys of a rule, where they are not all, and whether it denies. */
+export const keysOfRule = ({ denies, key_pattern }: Pick<RuleRow, "denies" | "key_pattern">) => ({
+  ...(key_pattern !== allKeys && { key_pattern }),
+  ...(denies === 1 && { denies: true })
+})
 
 const SameRow = Schema.Struct({ ...RuleRow.fields, has_ended: Schema.Literal(0, 1) })
 
@@ -44,13 +55,23 @@ const AccountRow = Schema.Struct({
   reveal: Schema.Number
 })
 
-const GrantRow = Schema.Struct({
+/** The columns of a rule on which decisions depend. */
+export const grantFields = {
   id: Schema.String,
   project_pattern: Schema.String,
   env_pattern: Schema.String,
   permission: Permission,
+  key_pattern: Schema.String,
+  denies: Schema.Number,
   expires_at: Schema.NullOr(Schema.Number)
-})
+}
+const GrantRow = Schema.Struct(grantFields)
+
+export const grantColumns = sql`r.id AS id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern,
+  r.permission AS permission, r.key_pattern AS key_pattern, r.denies AS denies, r.expires_at AS expires_at`
+
+/** A rule of a row, as decisions take it. */
+export const grantOf = <Row extends typeof GrantRow.Type>({ denies, ...rule }: Row) => ({ ...rule, denies: denies === 1 })
 
 const GroupGrantRow = Schema.Struct({
   ...GrantRow.fields,
@@ -65,7 +86,7 @@ const PlaceRow = Schema.Struct({ project_id: Schema.String, env_id: Schema.Strin
 /** The columns of a row, of `r` and the joins of `ruleSubjects`. */
 export const ruleColumns = sql` r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email, a.name AS name,
     g.name AS group_name, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
-    r.expires_at AS expires_at, r.request_id AS request_id, r.created_by AS created_by, r.created_at AS created_at, r.updated_at AS updated_at`
+    r.key_pattern AS key_pattern, r.denies AS denies, r.expires_at AS expires_at, r.request_id AS request_id, r.created_by AS created_by, r.created_at AS created_at, r.updated_at AS updated_at`
 
 export const ruleSubjects = sql`
   LEFT JOIN users u ON r.subject_type = 'user' AND u.id = r.subject_id
@@ -78,7 +99,7 @@ const rules = sql`SELECT ${ruleColumns} FROM acl_rules r ${ruleSubjects} WHERE r
 const same = sql`
   r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"}
     AND r.project_pattern = ${"projectPattern"} AND r.env_pattern = ${"envPattern"}
-    AND r.request_id IS NULL`
+    AND r.key_pattern = ${"keyPattern"} AND r.denies = ${"denies"} AND r.request_id IS NULL`
 
 export const aclRepo = Effect.gen(function* () {
   const { all, first, insert, lockingSoon, one, returning, write } = yield* query
@@ -107,24 +128,21 @@ export const aclRepo = Effect.gen(function* () {
       WHERE org_id = ${"orgId"} AND id = ${"id"} AND removed_at IS NULL`,
 
     /** With their ends. */
-    grantsOf: all(GrantRow)`
-      SELECT r.id AS id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
-        r.expires_at AS expires_at
-      FROM acl_rules r WHERE r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"} AND ${liveRule}`,
+    grantsOf: flow(all(GrantRow)`
+      SELECT ${grantColumns} FROM acl_rules r WHERE r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"} AND ${liveRule}`, Effect.map(Array.map(grantOf))),
 
     findGroup: first(NamedGroupRow)`
       SELECT id, name FROM groups WHERE org_id = ${"orgId"} AND name = ${"name"} AND removed_at IS NULL`,
 
     /** The rules of a person's groups. */
-    groupGrantsOf: all(GroupGrantRow)`
-      SELECT r.id AS id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
-        r.expires_at AS expires_at, (SELECT g.name FROM groups g WHERE g.id = r.subject_id) AS group_name,
+    groupGrantsOf: flow(all(GroupGrantRow)`
+      SELECT ${grantColumns}, (SELECT g.name FROM groups g WHERE g.id = r.subject_id) AS group_name,
         CASE WHEN EXISTS (SELECT 1 FROM group_members gm
             WHERE gm.user_id = ${"subjectId"} AND gm.org_id = ${"orgId"} AND gm.group_id = r.subject_id) THEN NULL
           ELSE (SELECT max(lg.expires_at) FROM ${loginGroups}
             AND lg.user_id = ${"subjectId"} AND lg.org_id = ${"orgId"} AND gx.group_id = r.subject_id)
           END AS member_until
-      FROM ${groupRules(sql`${"subjectId"}`, sql`${"orgId"}`)}`,
+      FROM ${groupRules(sql`${"subjectId"}`, sql`${"orgId"}`)}`, Effect.map(Array.map(grantOf))),
 
     findPlace: first(PlaceRow)`
       SELECT p.id AS project_id, e.id AS env_id FROM projects p
@@ -153,7 +171,8 @@ export const aclRepo = Effect.gen(function* () {
       FROM acl_rules r ${ruleSubjects} WHERE ${same} AND r.removed_at IS NULL`,
 
     insert: insert("acl_rules", [
-      ...["id", "org_id", "subject_type", "subject_id", "project_pattern", "env_pattern", "permission", "expires_at"],
+      ...["id", "org_id", "subject_type", "subject_id", "project_pattern", "env_pattern", "permission"],
+      ...["key_pattern", "denies", "expires_at"],
       ...["created_by", "created_at", "updated_at"]
     ]),
 

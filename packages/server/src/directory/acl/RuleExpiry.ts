@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import { makeExpiry } from "../../audit/Expiry.js"
 import { timestamp } from "../../base/Time.js"
 import { databaseTime, sql } from "../../database/Query.js"
-import { ruleColumns, RuleRow, ruleSubjects } from "./Repo.js"
+import { keysOfRule, ruleColumns, RuleRow, ruleSubjects } from "./Repo.js"
 
 /** Of a removed organization, `org_id` is null. */
 const EndedRow = Schema.Struct({ ...RuleRow.fields, org_id: Schema.NullOr(OrgId) })
@@ -11,7 +11,7 @@ const EndedRow = Schema.Struct({ ...RuleRow.fields, org_id: Schema.NullOr(OrgId)
 /** The rule, with the names of its subject. */
 type Facts = Pick<
   RuleRow,
-  "subject_type" | "subject_id" | "project_pattern" | "env_pattern" | "permission" | "expires_at"
+  "subject_type" | "subject_id" | "project_pattern" | "env_pattern" | "permission" | "key_pattern" | "denies" | "expires_at"
 > &
   Readonly<Record<"email" | "name" | "group_name", string | null>>
 
@@ -25,6 +25,7 @@ export const ruleFacts = (rule: Facts) => ({
   project_pattern: rule.project_pattern,
   env_pattern: rule.env_pattern,
   permission: rule.permission,
+  ...keysOfRule(rule),
   ...(rule.expires_at !== null && { expires_at: timestamp(rule.expires_at) })
 })
 

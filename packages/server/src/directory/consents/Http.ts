@@ -61,7 +61,7 @@ export const ConsentsHttp = HttpApiBuilder.group(Api, "consents", (handlers) =>
           const actor = yield* person("consent.create")
           const { also = [], env, org: org_name, permission, project } = payload
           const enter = (one: DelegatedEnvironment) =>
-            access.right({ org_name, project_name: one.project, env_name: one.env }, neededFor[permission])
+            access.right({ org_name, project_name: one.project, env_name: one.env }, neededFor[permission], "some")
           const entered = Effect.forEach([{ project, env }, ...also] as const, enter)
           // Before the document of a program is fetched, for which no transaction waits.
           yield* entered

@@ -22,7 +22,7 @@ export const DelegationsHttp = HttpApiBuilder.group(Api, "delegations", (handler
           const { also = [], env, org: org_name, permission, project } = payload
           const enter = (one: DelegatedEnvironment) =>
             // It changes nothing: a protected environment is delegated as another.
-            access.right({ org_name, project_name: one.project, env_name: one.env }, neededFor[permission])
+            access.right({ org_name, project_name: one.project, env_name: one.env }, neededFor[permission], "some")
           return access.change(
             Effect.forEach([{ project, env }, ...also] as const, enter),
             (places) => delegations.create(places, actor, payload),

@@ -3,6 +3,7 @@ import { type Actor, CurrentCaller, delegationOf } from "@coffer/domain/access/A
 import { Conflict } from "@coffer/domain/errors/Errors"
 import { RuleId } from "@coffer/domain/base/Ids"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
+import { allKeys } from "@coffer/domain/secrets/KeyPatterns"
 import * as Effect from "effect/Effect"
 import { Access, type Place } from "../../access/Access.js"
 import type { Requester } from "../../access/caller/Requester.js"
@@ -118,6 +119,8 @@ export const makeGrantedAccess = Effect.gen(function* () {
           project_pattern: row.project,
           env_pattern: row.env,
           permission,
+          key_pattern: allKeys,
+          denies: 0,
           expires_at: expiresAt
         }),
         request: row.id,

@@ -93,7 +93,7 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
         // Of another project, the first one is refused.
         const asked = Array.isNonEmptyReadonlyArray(places) ? places : Array.of(own)
         const entered = yield* Effect.forEach(asked, ({ env }) =>
-          access.env({ ...names, env_name: env.name }, "secret.list")
+          access.env({ ...names, env_name: env.name }, "secret.list", "some")
         )
         return { name: names.project_name, environments: Effect.succeed(entered.map(({ env }) => env)) }
       }
@@ -108,7 +108,7 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
       .handle("read", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           if (urlParams.version !== undefined) return yield* oneVersion
-          const place = yield* access.env(yield* envOf(headers, path), "secret.read")
+          const place = yield* access.env(yield* envOf(headers, path), "secret.read", "some")
           const { bundle } = yield* bundles.read(place, { format: "object" })
           if (bundle === undefined) return yield* Effect.dieMessage("a bundle was read without an ETag")
           const { data, revision } = bundle
@@ -134,7 +134,7 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
       .handle("describe", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           if (urlParams.list !== undefined) return yield* noFolder
-          const place = yield* access.env(yield* envOf(headers, path), "secret.list")
+          const place = yield* access.env(yield* envOf(headers, path), "secret.list", "some")
           return yield* withData(descriptionOf(yield* revisions.current(place)))
         })
       )

@@ -9,6 +9,7 @@ import { NotFound, ValidationError } from "@coffer/domain/errors/Errors"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
+import type { KeyReach } from "../../access/place/KeyReach.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { recordLimit } from "../../base/Limit.js"
 import { now } from "../../base/Time.js"
@@ -54,23 +55,28 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
     const environments = yield* environmentsRepo
     const audit = yield* AuditLog
 
-    /** Names of keys are for those who may list the keys of an environment. */
-    const maySee = Effect.fnUntraced(function* (place: Place<"declared.list">) {
+    /** Names of keys are for those who may list them in an environment. Returns which they are. */
+    const visible = Effect.fnUntraced(function* (place: Place<"declared.list">) {
+      const some: Array<KeyReach> = []
       const pace = pacing()
       for (const env of yield* environments.revisions({ projectId: place.project.id })) {
-        if (within(place, env).place !== null) return true
+        const there = within(place, env).place
+        if (there?.reach === null) return () => true
+        if (there !== null) some.push(there.reach)
         // A caller may have many rules, and a project many environments.
         yield* pace
       }
-      return false
+      return (key: SecretKey) => some.some((reach) => reach.has(key))
     })
 
     const list = method("Declared.list", function* (place: Place<"declared.list">) {
-      return (yield* maySee(place)) ? yield* repo.all(place.project.id) : []
+      const isVisible = yield* visible(place)
+      return (yield* repo.all(place.project.id)).filter(({ key }) => isVisible(key))
     })
 
     const get = method("Declared.get", function* (place: Place<"declared.list">, key: SecretKey) {
-      const found = (yield* maySee(place)) ? yield* repo.find(place.project.id, key) : undefined
+      const isVisible = yield* visible(place)
+      const found = isVisible(key) ? yield* repo.find(place.project.id, key) : undefined
       return found ?? (yield* notDeclared(key))
     })
 

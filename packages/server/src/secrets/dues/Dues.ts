@@ -6,8 +6,9 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
 import { type Place, sourceOf } from "../../access/Access.js"
-import { withinKeys } from "../../access/DelegatedKeys.js"
-import { mayList } from "../../access/Rights.js"
+import { withinKeys } from "../../access/AllowedKeys.js"
+import { listedKeys } from "../../access/Rights.js"
+import type { KeyReach } from "../../access/place/KeyReach.js"
 import { recordAffected } from "../../access/Affected.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { allPages } from "../../database/Pages.js"
@@ -116,12 +117,12 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
         const until = yield* untilOf(within)
         const found: Array<{ readonly row: OfOrgRow; readonly secret: DueSecret }> = []
         // Many secrets are in few places, and a caller may have many rules.
-        const known = new Map<string, boolean>()
+        const known = new Map<string, KeyReach | null | undefined>()
         const maySee = ({ project_id }: OfOrgRow, secret: DueSecret) => {
           const name = `${secret.project}/${secret.env}`
-          const isAllowed = known.get(name) ?? mayList(place, project_id, secret)
-          known.set(name, isAllowed)
-          return isAllowed
+          if (!known.has(name)) known.set(name, listedKeys(place, project_id, secret))
+          const keys = known.get(name)
+          return keys !== undefined && keys?.has(secret.key) !== false
         }
         const pace = pacing()
         for (let { due_at, id } = duePositionOf(after); found.length <= limit;) {

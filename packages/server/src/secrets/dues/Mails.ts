@@ -32,12 +32,12 @@ export const dueMails = Effect.gen(function* () {
   /** Whether a user may list the keys where a secret is. Asks once for each organization. */
   const mayListAs = (userId: UserId) => {
     const known = new Map<OrgId, Effect.Effect.Success<ReturnType<typeof repo.rights>>>()
-    return Effect.fnUntraced(function* ({ env, org, org_id: orgId, project }: Due) {
+    return Effect.fnUntraced(function* ({ env, key, org, org_id: orgId, project }: Due) {
       const member = known.has(orgId) ? known.get(orgId) : yield* repo.rights({ orgId, userId })
       known.set(orgId, member)
       if (member === undefined) return false
       const subject = { superadmin: false, role: member.role, account: null, grants: grantsOf(member) }
-      return decide("secret.list", subject, { org, project, env }).allowed
+      return decide("secret.list", subject, { org, project, env }, { key }).allowed
     })
   }
 

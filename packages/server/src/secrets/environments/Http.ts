@@ -72,9 +72,9 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const { gated } = yield* GatedHandlers
     const { settleRemoved } = yield* makeSettling
     const writeBundle = gated("environments.writeBundle", ({ headers, path, payload }: Of<"writeBundle">) =>
-      Effect.flatMap(bundles.prepare(access.guarded(path, "secret.write"), payload), (draft) =>
+      Effect.flatMap(bundles.prepare(access.guarded(path, "secret.write", null, "some"), payload), (draft) =>
         access.change(
-          access.guarded(path, "secret.write"),
+          access.guarded(path, "secret.write", null, "some"),
           (place) => bundles.write(place, payload, headers["if-match"], draft),
           { ahead: bundles.ahead(payload) }
         )
@@ -82,8 +82,8 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     )
     const copy = gated("environments.copy", ({ headers, path, payload }: Of<"copy">) =>
       Effect.suspend(() => {
-        const to = access.guarded(path, "secret.write")
-        const from = access.env({ ...path, env_name: payload.from }, "secret.copy")
+        const to = access.guarded(path, "secret.write", null, "some")
+        const from = access.env({ ...path, env_name: payload.from }, "secret.copy", "some")
         return Effect.flatMap(promotion.prepare(Effect.all({ to, from }), payload), (prepared) =>
           access.change(to, (to) =>
             Effect.flatMap(from, (from) => promotion.copy(to, from, payload, headers["if-match"], prepared))
@@ -153,7 +153,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       .handle("delete", (request) => Effect.flatMap(remove(request), settleRemoved))
       .handle("bundle", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
-          const place = yield* access.env(path, "secret.read")
+          const place = yield* access.env(path, "secret.read", "some")
           const { format } = urlParams
           const { bundle, etag } = yield* bundles.read(place, { ...urlParams, ifNoneMatch: headers["if-none-match"] })
           yield* withETag(etag)
@@ -166,18 +166,21 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       .handle("diff", ({ path, urlParams }) =>
         Effect.gen(function* () {
           const other = { ...path, env_name: urlParams.with }
-          const here = yield* access.env(path, "secret.compare")
-          const there = yield* access.env(other, "secret.compare")
+          const here = yield* access.env(path, "secret.compare", "some")
+          const there = yield* access.env(other, "secret.compare", "some")
           const reading =
             urlParams.resolved === true
-              ? { here: yield* access.env(path, "secret.read"), there: yield* access.env(other, "secret.read") }
+              ? {
+                  here: yield* access.env(path, "secret.read", "some"),
+                  there: yield* access.env(other, "secret.read", "some")
+                }
               : undefined
           return yield* differences(yield* promotion.diff(here, there, reading))
         })
       )
       .handle("revisions", ({ path, urlParams }) =>
         Effect.gen(function* () {
-          const place = yield* access.env(path, "secret.list")
+          const place = yield* access.env(path, "secret.list", "some")
           return yield* listed({ data: yield* revisions.list(place, urlParams) })
         })
       )

@@ -8,7 +8,8 @@ import {
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
-import { mayList } from "../../access/Rights.js"
+import type { KeyReach } from "../../access/place/KeyReach.js"
+import { listedKeys } from "../../access/Rights.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
 import { method } from "../../base/tracing/Traced.js"
 import { kindOf } from "../../keys/Envelope.js"
@@ -35,9 +36,14 @@ interface Request {
   readonly after?: string
 }
 
-/** A part of the environments that one statement searches. */
+/** An environment with the keys that the caller may list; null: all. */
+interface ListedEnvironment extends PlacedEnvironment {
+  readonly listed: KeyReach | null
+}
+
+/** A part of the environments that one statement searches. One of which the caller may list some keys stands alone. */
 interface Batch {
-  readonly places: Array.NonEmptyArray<PlacedEnvironment>
+  readonly places: Array.NonEmptyArray<ListedEnvironment>
   readonly keys: number
 }
 
@@ -49,13 +55,14 @@ const end = (prefix: string): string => `${prefix}~`
 const beginning = { project: "", env: "", key: "" }
 
 /** Groups environments, so that a statement neither has too many ranges nor goes through too many keys. */
-const batchesOf = (places: ReadonlyArray<PlacedEnvironment>, part: KeyPosition["part"]): ReadonlyArray<Batch> => {
+const batchesOf = (places: ReadonlyArray<ListedEnvironment>, part: KeyPosition["part"]): ReadonlyArray<Batch> => {
   const most = part === "prefix" ? rangesAtOnce / spellings : rangesAtOnce
   const batches: Array<Batch> = []
   for (const place of places) {
     const last = batches.at(-1)
-    const keys = part === "prefix" ? 0 : place.secrets
-    if (last === undefined || last.places.length >= most || last.keys + keys > keysAtOnce) {
+    const keys = part === "prefix" && place.listed === null ? 0 : place.secrets
+    const isAlone = place.listed !== null || last?.places[0].listed !== null
+    if (last === undefined || isAlone || last.places.length >= most || last.keys + keys > keysAtOnce) {
       batches.push({ places: [place], keys })
     } else {
       batches[batches.length - 1] = { places: Array.append(last.places, place), keys: last.keys + keys }
@@ -113,11 +120,41 @@ export class KeySearch extends Effect.Service<KeySearch>()("@coffer/server/KeySe
       })
     })
 
-    /** The environments that hold secrets, of those whose keys the caller may list. */
+    /** As `read`, without the keys that the caller may not list: goes on until enough of the others are found. */
+    const readListed = Effect.fnUntraced(function* (
+      part: KeyPosition["part"],
+      places: Batch["places"],
+      fromKey: string,
+      text: Parameters<typeof read>[3],
+      limit: number
+    ) {
+      const [{ listed }] = places
+      if (listed === null) return yield* read(part, places, fromKey, text, limit)
+      const found: Array<FoundKey> = []
+      const pace = pacing()
+      for (let from = fromKey; found.length < limit;) {
+        const rows = yield* read(part, places, from, text, limit)
+        // Behind the limit, a range may lack some of its keys.
+        const some = rows.slice(0, limit)
+        found.push(...some.filter(({ key }) => listed.has(key)))
+        const last = some.at(-1)
+        if (last === undefined || rows.length < limit) break
+        from = after(last.key)
+        yield* pace
+      }
+      return found
+    })
+
+    /** The environments that hold secrets, of those of which the caller may list keys. */
     const searchable = (place: Place<"key.find">, rows: ReadonlyArray<PlacedEnvironment>) =>
       Effect.map(
-        forEachInSlices(rows, (row) => Effect.sync(() => mayList(place, row.project_id, row) && row.secrets > 0)),
-        (isSearched) => rows.filter((_row, index) => isSearched[index])
+        forEachInSlices(rows, (row) =>
+          Effect.sync((): ReadonlyArray<ListedEnvironment> => {
+            const listed = row.secrets === 0 ? undefined : listedKeys(place, row.project_id, row)
+            return listed === undefined ? [] : [{ ...row, listed }]
+          })
+        ),
+        (found) => found.flat()
       )
 
     /**
@@ -142,7 +179,7 @@ export class KeySearch extends Effect.Service<KeySearch>()("@coffer/server/KeySe
         for (const { keys, places } of batchesOf(yield* searchable(place, rows), part)) {
           const [head] = places
           const from = head.project === at.project && head.env === at.env ? at.key : ""
-          for (const key of yield* read(part, places, from, text, limit + 1)) found.push({ part, key })
+          for (const key of yield* readListed(part, places, from, text, limit + 1)) found.push({ part, key })
           const shown = found[limit - 1]
           if (found.length > limit && shown !== undefined) {
             const { env, key, project } = shown.key

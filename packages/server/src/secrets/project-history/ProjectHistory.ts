@@ -5,6 +5,7 @@ import { paginationOf } from "@coffer/domain/base/Pagination"
 import { historyCursorOf, historyPositionOf, type ProjectRevision } from "@coffer/domain/secrets/ProjectRevision"
 import * as Effect from "effect/Effect"
 import { Access, type Place } from "../../access/Access.js"
+import { withinKeys } from "../../access/AllowedKeys.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { Database } from "../../database/Database.js"
@@ -24,6 +25,7 @@ interface Request {
 interface Lane {
   readonly id: EnvId
   readonly name: EnvName
+  readonly place: Place<"secret.list">
   /** Revisions that were read and not taken, newest first. */
   heads: ReadonlyArray<HeadRow>
   /** The revision that the next one is below. */
@@ -47,15 +49,16 @@ export class ProjectHistory extends Effect.Service<ProjectHistory>()("@coffer/se
     const { alongside } = yield* Access
     const { snapshot } = yield* Database
 
-    /** The environments whose keys the caller may list. A cursor names those that may have more. */
+    /** The environments of which the caller may list keys. A cursor names those that may have more. */
     const lanesOf = Effect.fnUntraced(function* (place: Place<"env.list">, after: string | undefined) {
       const position = historyPositionOf(after)
       const lanes: Array<Lane> = []
       const pace = pacing()
       for (const { id, name } of yield* environments.revisions({ projectId: place.project.id })) {
         const before = position === undefined ? Number.MAX_SAFE_INTEGER : position.get(name)
-        if (before !== undefined && alongside(place, { id, name }, "secret.list") !== null) {
-          lanes.push({ id, name, heads: [], before, isAtEnd: false })
+        const there = before === undefined ? null : alongside(place, { id, name }, "secret.list", "some")
+        if (before !== undefined && there !== null) {
+          lanes.push({ id, name, place: there, heads: [], before, isAtEnd: false })
         }
         // A caller may have many rules, and a project many environments.
         yield* pace
@@ -84,7 +87,13 @@ export class ProjectHistory extends Effect.Service<ProjectHistory>()("@coffer/se
           if (data.length > 0 && keys.length > left) break
           left -= keys.length
           const { note, ...revision } = head
-          data.push({ env: lane.name, ...revision, ...(note !== null && { note }), keys })
+          const shown = withinKeys(lane.place, keys)
+          data.push({
+            env: lane.name,
+            ...revision,
+            ...(note !== null && (shown.length > 0 || keys.length === 0) && { note }),
+            keys: shown
+          })
           lane.heads = rest
           lane.before = head.revision
           yield* refill(lane)

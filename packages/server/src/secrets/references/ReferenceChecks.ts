@@ -114,7 +114,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
       const only = keysOf(place.actor)
       const seen = rows.filter(
         ({ env, env_id, key }) =>
-          alongside(place, { id: env_id, name: env }, "secret.list") !== null && only?.has(key) !== false
+          alongside(place, { id: env_id, name: env }, "secret.list", { key }) !== null && only?.has(key) !== false
       )
       const names = seen.slice(0, maxNamed).map(named(place))
       // Secrets that a delegation may not name are not counted either.
@@ -279,12 +279,20 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
       )
       const mayCarry = (options.arriving ?? []).length > 0 && !mayReveal(place.actor)
       // The messages of these checks name other secrets.
-      if ((isReferring || mayCarry) && keysOf(place.actor) !== null) {
-        return yield* refused(
-          isReferring
-            ? "a delegation that is limited to keys writes no references"
-            : "a delegation that is limited to keys and given no values restores no versions"
-        )
+      if (isReferring || mayCarry) {
+        const limited =
+          keysOf(place.actor) !== null
+            ? "a delegation that is limited to keys"
+            : place.reach !== null
+              ? "a caller whose rules are for some keys"
+              : null
+        if (limited !== null) {
+          return yield* refused(
+            isReferring
+              ? `${limited} writes no references`
+              : `${limited} and who is given no values restores no versions`
+          )
+        }
       }
       if (isReferring || mayCarry) {
         yield* checkReferences(place, changes, options)

@@ -21,8 +21,8 @@ import { type Closure, type Passed, Resolver, type Resolving, type Source } from
 /** How many secrets are read that refer to one; `hidden` counts the others up to here. */
 const maxDependents = 2_000
 
-/** An environment that the values of another one depend on: with its revision, if the caller may read it. */
-export type Passage = readonly [name: EnvName, id: EnvId | null, revision: number | null]
+/** An environment that the values of another one depend on: with its revision and the keys, if the caller may read it. */
+export type Passage = readonly [name: EnvName, id: EnvId | null, revision: number | null, keys?: string]
 
 export const referenceRefused = (key: SecretKey, why: string) => new ReferenceRefused({ message: `${key} ${why}` })
 
@@ -100,8 +100,10 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
       const byName = new Map(all.map((env) => [env.name, env]))
       const passageOf = (name: EnvName): Passage => {
         const env = byName.get(name)
-        const mayRead = env !== undefined && alongside(place, env, "secret.read") !== null
-        return [name, env?.id ?? null, mayRead ? env.revision : null]
+        if (env === undefined) return [name, null, null]
+        const there = alongside(place, env, "secret.read", "some")
+        if (there === null) return [name, env.id, null]
+        return there.reach === null ? [name, env.id, env.revision] : [name, env.id, env.revision, there.reach.text]
       }
       const next = (level: ReadonlyArray<Passage>) =>
         Effect.map(
@@ -128,7 +130,7 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
       const targets = yield* repo.targets({ id: row.id, version: row.version })
       const dependents = yield* repo.dependents({ projectId: project.id, env: env.name, key, limit: maxDependents })
       const seen = dependents.filter(
-        (one) => alongside(place, { id: one.env_id, name: one.env }, "secret.list") !== null
+        (one) => alongside(place, { id: one.env_id, name: one.env }, "secret.list", { key: one.key }) !== null
       )
       const found: SecretReferences = {
         kind: kindOf(row),

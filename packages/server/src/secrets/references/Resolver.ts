@@ -46,6 +46,8 @@ export interface Closure<A extends Resolving> {
   bytes: number
 }
 
+const needOf = (action: Resolving): string => (action === "secret.use" ? "use" : "read")
+
 type Referring = Pick<WholeRow, "id" | "version" | "format">
 
 /** More keys than these are read as the pages of the whole environment. */
@@ -67,8 +69,8 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
       if (name === place.env.name) return place
       const env = (yield* closure.environments).find((env) => env.name === name)
       if (env === undefined) return "which does not exist"
-      const need = place.action === "secret.use" ? "use" : "read"
-      return alongside<A>(place, env, place.action) ?? `and this needs ${need} on environment ${name}`
+      const need = needOf(place.action)
+      return alongside<A>(place, env, place.action, "some") ?? `and this needs ${need} on environment ${name}`
     })
 
     const rowsOf = Effect.fnUntraced(function* <A extends Resolving>(
@@ -99,11 +101,13 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
       }
       if (typeof there === "string") return refuse(there)
       const only = keysOf(there.actor)
+      const need = needOf(there.action)
       const known = env === closure.place.env.name ? closure.known : new Map<SecretKey, WholeRow>()
       const wanted = new Set<SecretKey>()
       for (const key of keys) {
         const row = known.get(key)
         if (only?.has(key) === false) note(key, { why: "and this delegation is limited to other keys" })
+        else if (there.reach?.has(key) === false) note(key, { why: `and this needs ${need} on that key` })
         else if (row === undefined) wanted.add(key)
         else note(key, { place: there, row })
       }

@@ -8,7 +8,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { type Place, sourceOf } from "../../access/Access.js"
-import { admitKeys } from "../../access/DelegatedKeys.js"
+import { admitKeys, keysTagOf, withinKeys } from "../../access/AllowedKeys.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { Extent } from "../../access/place/PlaceRow.js"
 import { Database } from "../../database/Database.js"
@@ -119,15 +119,16 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
      * these; for a caller who may name only some keys, also those: others see another bundle under the same address.
      */
     const tagOf = (
-      { actor, env: { id } }: Place<"secret.read" | "secret.write">,
+      place: Place<"secret.read" | "secret.write">,
       revision: number,
       form = "list",
       passages: ReadonlyArray<Passage> = []
     ): string => {
-      const only = keysOf(actor)
+      const { id } = place.env
+      const only = keysTagOf(place)
       return passages.length === 0 && only === null
         ? tagOfEnvironment(id, revision, form)
-        : etagOfAll(epoch, form, id, revision, passages, only && [...only].sort())
+        : etagOfAll(epoch, form, id, revision, passages, only)
     }
 
     /** The tag of the environment as it is now. Undefined if it is removed. */
@@ -151,7 +152,8 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       const only = keysOf(place.actor)
       const contents = yield* repo.contents(place.env.id, keys ?? (only === null ? undefined : [...only]))
       if (contents === undefined) return yield* missingEnvironment(place.env.name)
-      const { refers, revision, secrets: rows } = contents
+      const { refers, revision, secrets } = contents
+      const rows = withinKeys(place, secrets)
       yield* checkFound(rows, keys)
       return { revision, rows, isReferring: refers || rows.some((row) => kindOf(row) === "reference") }
     })
@@ -245,7 +247,10 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         wanted.size <= smallChange
           ? Effect.succeed(null)
           : Effect.flatMap(Effect.zipRight(changes.beginLarge, entering), (place) =>
-              changes.draft(place, wanted, request.dry_run === true)
+              Effect.zipRight(
+                admitKeys(audit, place, wanted.keys()),
+                changes.draft(place, wanted, request.dry_run === true)
+              )
             )
       )
 
@@ -266,6 +271,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         draft: Draft | null = null
       ) {
         const wanted = yield* wantedOf(request)
+        yield* admitKeys(audit, place, wanted.keys())
         const claimed = yield* changes.claim(place)
         yield* checkCurrent(place, ifMatch, claimed.totals.revision)
         const { dry_run: dryRun = false, force = false, note } = request

@@ -59,7 +59,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
       )
       .handle("list", ({ path, urlParams: { due_within, removed, ...page } }) =>
         Effect.gen(function* () {
-          const place = yield* access.env(path, "secret.list")
+          const place = yield* access.env(path, "secret.list", "some")
           if (removed === true) return yield* listed(yield* removedSecrets.list(place, page))
           return yield* listed({
             data: yield* due_within === undefined ? secrets.list(place) : dues.listWithin(place, due_within)

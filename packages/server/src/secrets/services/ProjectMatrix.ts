@@ -1,3 +1,4 @@
+import { permissions } from "@coffer/domain/access/AclRule"
 import type { Matrix, MatrixCell, MatrixEnvironment, MatrixRow } from "@coffer/domain/secrets/Matrix"
 import { maxMatrixEnvironments } from "@coffer/domain/secrets/Matrix"
 import type { EnvId } from "@coffer/domain/base/Ids"
@@ -5,6 +6,7 @@ import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Access, type Place, type Within } from "../../access/Access.js"
+import { withinKeys } from "../../access/AllowedKeys.js"
 import { notVisible } from "../../access/place/NotFound.js"
 import { dueOf } from "../stored/DueColumns.js"
 import { endOf, environmentsRepo, positionOf, protectionOf } from "../../directory/environments/Repo.js"
@@ -29,7 +31,13 @@ interface Column extends Within {
   readonly revision: number
   readonly due_revision: number
   readonly secret_count: number
+  /** How many secrets are not shown: the caller may not list their keys. */
+  readonly leftOut: number
 }
+
+/** The permissions of the caller, for all keys or for some. */
+const permissionsOf = ({ allowed, allowedForSome }: Pick<Column, "allowed" | "allowedForSome">) =>
+  permissions.filter((one) => allowed.includes(one) || allowedForSome.includes(one))
 
 /** The size of a cell in the response, with its part of the key. */
 const bytesOfCell = 200
@@ -63,7 +71,7 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       if (absent !== undefined) return yield* notVisible(`environment ${absent}`)
       const columns = all
         .filter(({ name }) => names.has(name))
-        .map((env): Column => ({ ...env, ...within(place, { id: env.id, name: env.name }) }))
+        .map((env): Column => ({ ...env, ...within(place, { id: env.id, name: env.name }), leftOut: 0 }))
       return { columns, others: all.flatMap(({ name }) => (names.has(name) ? [] : [name])) }
     })
 
@@ -72,16 +80,27 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       etagOfAll(
         epoch,
         others,
-        columns.map(({ allowed, due_revision, expires_at, id, is_protected, place, position, reveals, revision }) =>
+        columns.map(({ due_revision, expires_at, id, is_protected, place, position, reveals, revision, ...column }) =>
           place === null
             ? [id, position, is_protected, expires_at]
-            : [id, position, is_protected, expires_at, revision, due_revision, allowed, reveals]
+            : [
+                ...[id, position, is_protected, expires_at, revision, due_revision, permissionsOf(column), reveals],
+                ...(place.reach === null ? [] : [place.reach.text])
+              ]
         )
       )
 
     const described = (column: Column): MatrixEnvironment => {
-      const { allowed, id, name, place, reveals, revision } = column
-      const known = { name, ...positionOf(column), ...protectionOf(column), ...endOf(column), allowed, reveals }
+      const { id, leftOut, name, place, reveals, revision } = column
+      const known = {
+        name,
+        ...positionOf(column),
+        ...protectionOf(column),
+        ...endOf(column),
+        allowed: permissionsOf(column),
+        reveals,
+        ...(place !== null && place.reach !== null && { left_out: leftOut })
+      }
       return place === null
         ? { ...known, revision: null, etag: null }
         : { ...known, revision, etag: etagOf(epoch, { id, revision }) }
@@ -100,7 +119,8 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
     ) {
       const { id, place } = column
       if (place === null) return column
-      const secrets = yield* repo.column(id)
+      const all = yield* repo.column(id)
+      const secrets = withinKeys(place, all)
       const altered = yield* mapInSlices(secrets, (secret) => {
         const { created_by, key, updated_at, version } = secret
         const kind = kindOf(secret)
@@ -128,8 +148,9 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       })
       // One altered value must not hide the others.
       yield* Effect.forEach(altered.flat(), (one) => Effect.ignore(versions.failed(one)), { discard: true })
-      const [first] = secrets
-      return first === undefined ? column : { ...column, revision: first.revision, due_revision: first.due_revision }
+      const [first] = all
+      const counted = { ...column, leftOut: all.length - secrets.length }
+      return first === undefined ? counted : { ...counted, revision: first.revision, due_revision: first.due_revision }
     })
 
     /** Returns the matrix with its ETag, or only the ETag if `ifNoneMatch` names it. Reads one environment at a time. */

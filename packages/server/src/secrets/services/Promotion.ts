@@ -1,11 +1,14 @@
 import type { EnvId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
+import type { BundleWritten } from "@coffer/domain/secrets/Bundle"
 import type { Diff } from "@coffer/domain/secrets/Diff"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { Place } from "../../access/Access.js"
+import { admitKeys, mayName, withinKeys } from "../../access/AllowedKeys.js"
+import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
@@ -39,6 +42,7 @@ export interface Prepared {
   readonly envId: EnvId
   readonly revision: number
   readonly source: ReadonlyArray<WholeRow>
+  readonly leftOut: number
   readonly draft: Draft | null
 }
 
@@ -46,12 +50,23 @@ export interface Prepared {
 export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promotion", {
   effect: Effect.gen(function* () {
     const repo = yield* secretsRepo
+    const audit = yield* AuditLog
     const changes = yield* Changes
     const versions = yield* Versions
     const { snapshot } = yield* Database
     const { epoch } = yield* Instance
     const referenceReader = yield* ReferenceReader
     const comparisons = yield* Comparisons
+
+    /** Fails with Forbidden for a key that the caller names and may not read or write. */
+    const admitNamed = ({ from, to }: Ends, keys: ReadonlyArray<SecretKey> = []) =>
+      Effect.zipRight(admitKeys(audit, from, keys), admitKeys(audit, to, keys))
+
+    /** The secrets that a copy of everything may take, and how many it leaves out: the caller may not name their keys in both. */
+    const copied = (to: Place<"secret.write">, from: Place<"secret.copy">, all: ReadonlyArray<WholeRow>) => {
+      const source = withinKeys(to, withinKeys(from, all))
+      return { source, leftOut: all.length - source.length }
+    }
 
     /** The current values of secrets. */
     const valuesOf = (from: Place<"secret.copy">, source: ReadonlyArray<WholeRow>) =>
@@ -74,14 +89,15 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       const { from, to } = yield* entering
       if (keys === undefined && from.extent !== null && from.extent.secrets <= smallChange) return null
       yield* changes.beginLarge
-      const source = yield* repo.contents(from.env.id, keys)
-      if (source === undefined || source.secrets.length <= smallChange) return null
-      const wanted = yield* valuesOf(from, source.secrets)
+      const contents = yield* repo.contents(from.env.id, keys)
+      if (contents === undefined || contents.secrets.length <= smallChange) return null
+      yield* admitNamed({ from, to }, keys)
+      const { leftOut, source } = copied(to, from, contents.secrets)
+      const wanted = yield* valuesOf(from, source)
       const draft = isNew
         ? yield* changes.draftFrom(to, { revision: 0, secrets: [] }, wanted, { dryRun: false })
         : yield* changes.draft(to, wanted, dry_run === true)
-      const { revision, secrets } = source
-      return { envId: from.env.id, revision, source: secrets, draft } satisfies Prepared
+      return { envId: from.env.id, revision: contents.revision, source, leftOut, draft } satisfies Prepared
     })
 
     /** The source of a copy and its steps, as they were prepared or as they are now. */
@@ -93,12 +109,14 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       prepared: Prepared | null
     ) {
       if (prepared?.envId === from.env.id && prepared.revision === origin.revision) {
-        const { draft, source } = prepared
-        if (changes.isCurrent(draft, claimed)) return { source, steps: draft.steps }
+        const { draft, leftOut, source } = prepared
+        // Rights may have changed meanwhile.
+        const isSame = copied(claimed.place, from, source).leftOut === 0
+        if (isSame && changes.isCurrent(draft, claimed)) return { source, leftOut, steps: draft.steps }
       }
-      const source = yield* repo.select(from.env.id, keys)
+      const { leftOut, source } = copied(claimed.place, from, yield* repo.select(from.env.id, keys))
       const wanted = yield* valuesOf(from, source)
-      return { source, steps: yield* changes.plan(claimed, wanted, { dryRun: dry_run }) }
+      return { source, leftOut, steps: yield* changes.plan(claimed, wanted, { dryRun: dry_run }) }
     })
 
     /**
@@ -119,7 +137,8 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         const tagOf = (revision: number) =>
           etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: origin.revision })
         yield* checkMatch(to.env.name, ifMatch, tagOf(claimed.totals.revision))
-        const { source, steps } = yield* stepsOf(claimed, from, origin, request, prepared)
+        yield* admitNamed({ from, to }, request.keys)
+        const { leftOut, source, steps } = yield* stepsOf(claimed, from, origin, request, prepared)
         yield* checkFound(source, request.keys)
         const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
         const written = yield* changes.apply(claimed, steps, {
@@ -132,14 +151,25 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
             from_version: sourceVersions.get(key)
           })
         })
-        return { etag: tagOf(written.revision), written }
+        const isNarrowed = from.reach !== null || to.reach !== null
+        const answer: BundleWritten = { ...written, ...(isNarrowed && { left_out: leftOut }) }
+        return { etag: tagOf(written.revision), written: answer }
       }
     )
 
-    /** The secrets of an environment and, with the right to read, what they refer to. */
-    const side = Effect.fnUntraced(function* (place: Place<"secret.compare">, reading?: Place<"secret.read">) {
-      const secrets = yield* repo.select(place.env.id, undefined)
-      return { place, secrets, closure: reading && (yield* referenceReader.load(reading, secrets, secrets)) }
+    /**
+     * The secrets of an environment that the caller may compare with those of another one, and, with the right to read, what they refer
+     * to.
+     */
+    const side = Effect.fnUntraced(function* (
+      place: Place<"secret.compare">,
+      other: Place<"secret.compare">,
+      reading?: Place<"secret.read">
+    ) {
+      const all = yield* repo.select(place.env.id, undefined)
+      const [left, secrets] = Array.partition(all, ({ key }) => mayName(place, key) && mayName(other, key))
+      const leftOut = left.map(({ key }) => key)
+      return { place, secrets, leftOut, closure: reading && (yield* referenceReader.load(reading, secrets, secrets)) }
     })
 
     /** Opens the secrets of a side: references as texts or, if they were loaded, as the values that they lead to, which then count as texts. */
@@ -180,7 +210,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         })
         // Values are decrypted and compared after the snapshot, for which other readers wait.
         const { mine, theirs } = yield* snapshot(
-          Effect.all({ mine: side(here, reading?.here), theirs: side(there, reading?.there) })
+          Effect.all({ mine: side(here, there, reading?.here), theirs: side(there, here, reading?.there) })
         )
         const [openMine, openTheirs] = [yield* opener(mine), yield* opener(theirs)]
         const others = new Map(theirs.secrets.map((secret) => [secret.key, secret]))
@@ -200,7 +230,11 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         const onlyThere = [...others.keys()]
           .filter((key) => !keysHere.has(key))
           .map((key) => ({ key, status: "only_there" satisfies Status }))
-        const answer: Diff = { data: [...inBoth, ...onlyThere].sort((a, b) => (a.key < b.key ? -1 : 1)) }
+        const isNarrowed = here.reach !== null || there.reach !== null
+        const answer: Diff = {
+          data: [...inBoth, ...onlyThere].sort((a, b) => (a.key < b.key ? -1 : 1)),
+          ...(isNarrowed && { left_out: new Set([...mine.leftOut, ...theirs.leftOut]).size })
+        }
         return answer
       }
     )

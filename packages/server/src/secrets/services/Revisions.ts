@@ -6,6 +6,7 @@ import type { Revision } from "@coffer/domain/secrets/Revision"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
+import { withinKeys } from "../../access/AllowedKeys.js"
 import { Database } from "../../database/Database.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
@@ -88,12 +89,17 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const { epoch } = yield* Instance
     const { snapshot } = yield* Database
 
-    /** Adds the notes of revisions, and the people who approved them. */
+    /** Adds the notes of revisions of which a key is shown, and the people who approved them. */
     const described = Effect.fnUntraced(function* (place: Place<"secret.list">, page: ReadonlyArray<Revision>) {
       const [newest, oldest] = [page[0], page.at(-1)]
       if (newest === undefined || oldest === undefined) return page
       const range = { envId: place.env.id, from: oldest.revision, to: newest.revision }
-      const notes = new Map((yield* history.notes(range)).map(({ note, revision }) => [revision, { note }]))
+      const visible = new Set(page.flatMap(({ keys, revision }) => (keys.length === 0 ? [] : [revision])))
+      const notes = new Map(
+        (yield* history.notes(range)).flatMap(({ note, revision }) =>
+          visible.has(revision) ? [[revision, { note }] as const] : []
+        )
+      )
       const rows = yield* requests.ofRevisions(range)
       const approved = new Map(
         rows.map(({ approved_by, id, revision }) => [revision, { request_id: id, approved_by: textsIn(approved_by) }])
@@ -123,7 +129,10 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
           0,
           rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit
         )
-        return yield* described(place, shown)
+        return yield* described(
+          place,
+          shown.map((revision) => ({ ...revision, keys: withinKeys(place, revision.keys) }))
+        )
       }
     )
 

@@ -60,7 +60,7 @@ export const UseHttp = HttpApiBuilder.group(Api, "use", (handlers) =>
     const service = yield* Uses
     return handlers
       .handle("uses", ({ path }) =>
-        Effect.flatMap(Effect.flatMap(access.env(path, "secret.uses"), service.uses), (data) => uses({ data }))
+        Effect.flatMap(Effect.flatMap(access.env(path, "secret.uses", "some"), service.uses), (data) => uses({ data }))
       )
       .handle("use", ({ path, payload }) =>
         payload.stream === true ? service.stream(path, payload) : service.use(path, payload)

@@ -273,7 +273,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       refusal: E
     ) =>
       access
-        .env(path, "secret.use")
+        .env(path, "secret.use", "some")
         .pipe(Effect.flatMap((place) => Effect.zipRight(recordRefusal(place, request, reason), Effect.fail(refusal))))
 
     /** Grants a request and commits its entry: it can leave then. */
@@ -284,7 +284,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         )
         const [firstKey, ...otherKeys] = request.secrets
         if (firstKey === undefined) return yield* refused("name at least one secret")
-        const changing = access.change(access.env(path, "secret.use"), (place) => {
+        const changing = access.change(access.env(path, "secret.use", "some"), (place) => {
           const recorded = (reason: RefusalReason) => () => recordRefusal(place, request, reason, target.host)
           return Effect.gen(function* () {
             const decision = yield* permits.permit(place, { ...asked, target, secrets: [firstKey, ...otherKeys] })
