@@ -15,5 +15,8 @@ export const printChanges = Effect.fnUntraced(function* (
   const count = (change: string) => written.data.filter((each) => each.change === change).length
   const deleted = count("deleted") === 0 ? "" : `${count("deleted")} deleted, `
   const sum = `${count("created")} created, ${count("updated")} updated, ${deleted}${count("unchanged")} unchanged`
+  const { left_out: leftOut = 0 } = written
+  if (leftOut > 0)
+    yield* note(`${options.place}: ${leftOut} left out, because you may not read them there or write them here`)
   yield* note(options.dryRun ? `${options.place}: would be ${sum}; nothing was written` : `${options.place}: ${sum}`)
 })

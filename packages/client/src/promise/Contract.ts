@@ -1856,6 +1856,8 @@ export type ArchivedRule = Readonly<{
   project_pattern: Pattern
   env_pattern: Pattern
   permission: Permission
+  key_pattern?: string
+  denies?: true
   expires_at?: ArchivedTime
 }>
 
@@ -2137,6 +2139,7 @@ export type BundleObject = Readonly<Record<string, string>>
 export type BundleWritten = Readonly<{
   revision: Count
   data: ReadonlyArray<SecretChange>
+  left_out?: Count
   warnings?: ReadonlyArray<KeyWarning>
 }>
 
@@ -2287,7 +2290,7 @@ export type DeviceLogin = Readonly<{
   interval: Count
 }>
 
-export type Diff = List<SecretDifference>
+export type Diff = Readonly<{ data: ReadonlyArray<SecretDifference>; left_out?: Count }>
 
 export type Difference = "only_here" | "only_there" | "same" | "different"
 
@@ -2551,6 +2554,7 @@ export type MatrixEnvironment = Readonly<{
   protected?: boolean
   expires_at?: Timestamp
   allowed: ReadonlyArray<OpenPermission>
+  left_out?: Count
   reveals: boolean
   revision: Count | null
   etag: string | null

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { KeyPattern } from "../secrets/Target.js"
 import { Permission, ruleSubjectTypes } from "../access/AclRule.js"
 import { newDeclaration, storedTexts } from "../secrets/DeclaredKey.js"
 import { EnvironmentNames } from "../directory/Environment.js"
@@ -102,6 +103,8 @@ export const ArchivedRule = body({
   project_pattern: field(Pattern, "a name or pattern of projects", Pattern.to.make("webshop")),
   env_pattern: field(Pattern, "a name or pattern of environments", Pattern.to.make("{dev,staging}")),
   permission: field(Permission, "the permission", "write"),
+  key_pattern: optional(KeyPattern, "the keys that it is for; absent: all", "API_*"),
+  denies: optional(Schema.Literal(true), "true: it takes the permission from what other rules give"),
   expires_at: optional(ArchivedTime, "when the rule ends; absent: it lasts", "2027-01-31T08:00:00.000Z")
 }).annotations({ identifier: "ArchivedRule", description: "an access rule of an archived organization" })
 export type ArchivedRule = typeof ArchivedRule.Type

@@ -48,7 +48,7 @@ const byRule: Readonly<Partial<Record<Action, Permission>>> = {
   "secret.write": "write",
   "secret.destroy": "admin"
 }
-const ofAnybody: ReadonlyArray<Action> = ["request.create", "acl.explain"]
+const ofAnybody: ReadonlyArray<Action> = ["request.create", "request.list", "acl.explain"]
 const actions = Object.keys(needs) as ReadonlyArray<Action>
 const levels = ["use", "read", "write", "admin"] as const
 const given = ["use", "read", "write"] as const

@@ -109,6 +109,7 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   acl_rules: {
     ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live },
     subject_id: travels("rules.subject"),
+    denies: travels("rules.denies"),
     request_id: stays("rules of requests stay with them")
   },
   webhooks: {

@@ -66,7 +66,8 @@ export const diff = atProject("diff", {
       if (json) yield* printJson(response)
       else if (rows.length > 0) yield* printTable(["key", "status"], rows)
       const same = response.data.length - different.length
-      const sum = `${here} and ${there}: ${different.length} different, ${same} the same`
+      const leftOut = response.left_out ?? 0
+      const sum = `${here} and ${there}: ${different.length} different, ${same} the same${leftOut === 0 ? "" : `, ${leftOut} left out, because you may not read them in both`}`
       if (exitCode && different.length > 0) return yield* new CannotDo({ message: sum })
       if (!json) yield* note(sum)
     })

@@ -55,7 +55,10 @@ export const matrix = Effect.fnUntraced(function* (call: Call, path: ProjectPath
     others.length === 0
       ? Effect.void
       : note(`left out, because a matrix has at most ${environments.length} environments: ${others.join(", ")}`)
-  const notes = Effect.zipRight(left, more)
+  const partly = ordered.flatMap(({ left_out = 0, name }) => (left_out === 0 ? [] : [`${left_out} in ${name}`]))
+  const rest =
+    partly.length === 0 ? Effect.void : note(`keys left out, because your rules are for others: ${partly.join(", ")}`)
+  const notes = Effect.zipRight(Effect.zipRight(left, rest), more)
   const view: View = {
     json: {
       environments: columns.map(({ env }) => env),

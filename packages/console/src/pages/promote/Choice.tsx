@@ -85,6 +85,8 @@ const Keys = ({ able, choose, chosen, to }: KeysProps) => (
 interface Found {
   readonly why: MissingRight | null
   readonly compared: ReadonlyArray<Compared>
+  /** How many keys are not compared, because the rules of the caller are for some keys. */
+  readonly leftOut: number
 }
 
 /** Without the right, nothing is compared: the attempt would be refused, and recorded as such. */
@@ -98,9 +100,9 @@ const read = ({ from, place, to }: Omit<ChoiceProps, "isProtected">) =>
               urlParams: { with: to }
             })
           ),
-          ({ data }): Found => ({ why, compared: data })
+          ({ data, left_out = 0 }): Found => ({ why, compared: data, leftOut: left_out })
         )
-      : Effect.succeed<Found>({ why, compared: [] })
+      : Effect.succeed<Found>({ why, compared: [], leftOut: 0 })
   )
 
 /** The keys that differ, to choose from. */
@@ -122,7 +124,7 @@ export const Choice = (props: ChoiceProps) => {
       <SentBar place={place} sent={sent} reload={diff.reload} />
       {isWritten.value && <p role="status">Written to {to}.</p>}
       <Reading of={diff}>
-        {({ compared, why }) => {
+        {({ compared, leftOut, why }) => {
           if (why !== null) {
             return (
               <>
@@ -156,6 +158,7 @@ export const Choice = (props: ChoiceProps) => {
                   {rest.filter(({ status }) => status === "only_there").length} only in {to}: these stay as they are.
                 </p>
               )}
+              {leftOut > 0 && <p class="hint">{leftOut} left out: your rules are for other keys.</p>}
               {able.length > 0 && (
                 <p class="row">
                   <button

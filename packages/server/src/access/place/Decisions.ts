@@ -201,19 +201,15 @@ export const widerScope = (
  * wins over those that give, and not over a role. Call it only for places whose existence the subject may know; others are
  * NOT_FOUND.
  */
-export const decide = (
-  action: Action,
-  subject: Subject,
-  place: PlaceNames,
-  scope: KeyScope = "all"
-): Decision => {
+export const decide = (action: Action, subject: Subject, place: PlaceNames, scope: KeyScope = "all"): Decision => {
   const { delegation = null } = subject
   const beyond =
     delegation && beyondDelegation(delegation, action, place, typeof scope === "string" ? undefined : scope.key)
   if (beyond !== null) return denied(beyond)
   const need: Need = needs[action]
   const decision = "permission" in need ? decideByRule(need, subject, place, scope) : decideByRole(need, subject, place)
-  return !decision.allowed && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
+  const isWhole = decision.allowed && decision.reach === undefined
+  return !isWhole && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
 }
 
 /** A role or rule that gives a permission, and what limits it. */
@@ -284,7 +280,7 @@ export const explain = (subject: Subject, place: Required<PlaceNames>, key?: Sec
       ...(denies && { denies }),
       ...(group !== undefined && { group }),
       ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
-      ...(!denies && limited(limitOf(subject, permission))),
+      ...(!denies && limited(limitOf(subject, permission)))
     }))
   const whole = { permission: "admin", ...limited(delegatedLimitOf(subject, "admin")) } as const
   return {

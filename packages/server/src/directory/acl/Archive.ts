@@ -1,6 +1,7 @@
 import { maxRuleDays } from "@coffer/domain/access/AclRule"
 import type { ArchivedOrganization, ArchivedRule } from "@coffer/domain/archive/ArchivedOrganization"
-import { allKeys } from "@coffer/domain/secrets/KeyPatterns"
+import { allKeys, fitsAllKeys } from "@coffer/domain/secrets/KeyPatterns"
+import { ValidationError } from "@coffer/domain/errors/Errors"
 import { type OrgId, RuleId } from "@coffer/domain/base/Ids"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -13,9 +14,15 @@ import { groupsArchive } from "../groups/Archive.js"
 import { membersArchive } from "../members/Archive.js"
 import { accountsArchive } from "../service-accounts/Archive.js"
 import { ruleLimits } from "./Acl.js"
-import { aclRepo } from "./Repo.js"
+import { aclRepo, keysOfRule } from "./Repo.js"
 
 type Subjects<Id> = Readonly<Record<ArchivedRule["subject_type"], ReadonlyMap<string, Id>>>
+
+/** A rule for some keys gives no `admin`: that is about the environment. */
+const keysProblem = ({ denies, key_pattern = allKeys, permission, subject }: ArchivedRule): Problem =>
+  permission === "admin" && denies !== true && !fitsAllKeys(key_pattern)
+    ? new ValidationError({ message: `a rule of ${subject}: admin is for all keys of an environment` })
+    : null
 
 export const rulesProblem = ({ accounts, groups, members, rules }: ArchivedOrganization): Problem => {
   const known = {
@@ -36,10 +43,11 @@ export const rulesProblem = ({ accounts, groups, members, rules }: ArchivedOrgan
     uniqueNames(
       "rule",
       rules.map(
-        ({ env_pattern, project_pattern, subject, subject_type }) =>
-          `of ${subject_type} ${subject} for ${project_pattern}/${env_pattern}`
+        ({ denies = false, env_pattern, key_pattern = allKeys, project_pattern, subject, subject_type }) =>
+          `of ${subject_type} ${subject} for ${project_pattern}/${env_pattern}${key_pattern === allKeys ? "" : ` ${key_pattern}`}${denies ? ", which denies" : ""}`
       )
-    )
+    ),
+    ...rules.map(keysProblem)
   ])
 }
 
@@ -60,7 +68,8 @@ export const rulesArchive = Effect.gen(function* () {
         const subject = email ?? name ?? group_name
         if (request_id !== null || subject === null) return []
         const ends = expires_at === null ? {} : { expires_at: timestamp(expires_at) }
-        return [{ subject_type: row.subject_type, subject, project_pattern, env_pattern, permission, ...ends }]
+        const rule = { project_pattern, env_pattern, permission, ...keysOfRule(row), ...ends }
+        return [{ subject_type: row.subject_type, subject, ...rule }]
       })
     )
 
@@ -73,10 +82,11 @@ export const rulesArchive = Effect.gen(function* () {
           Effect.gen(function* () {
             const at = yield* stamps
             const made = Array.zip(some, yield* uuidsV7(some.length))
-            const rows = yield* Effect.forEach(made, ([{ expires_at, subject, subject_type, ...rule }, id]) =>
+            const rows = yield* Effect.forEach(made, ([{ denies, expires_at, subject, subject_type, ...rule }, id]) =>
               Effect.map(arrived(subjects[subject_type], subject), (subject_id) => ({
+                key_pattern: allKeys,
                 ...{ id: RuleId.make(id), org_id, subject_type, subject_id, ...rule, created_by },
-                ...{ key_pattern: allKeys, denies: 0 },
+                denies: denies === true ? 1 : 0,
                 expires_at: expires_at === undefined ? null : Date.parse(expires_at),
                 ...at
               }))

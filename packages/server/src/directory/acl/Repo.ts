@@ -33,7 +33,10 @@ export const RuleRow = Schema.Struct({
 export type RuleRow = typeof RuleRow.Type
 
 /** The keys of a rule, where they are not all, and whether it denies. */
-export const keysOfRule = ({ denies, key_pattern }: Pick<RuleRow, "denies" | "key_pattern">) => ({
+export const keysOfRule = ({
+  denies,
+  key_pattern
+}: Pick<RuleRow, "denies" | "key_pattern">): { readonly key_pattern?: string; readonly denies?: true } => ({
   ...(key_pattern !== allKeys && { key_pattern }),
   ...(denies === 1 && { denies: true })
 })
@@ -71,7 +74,10 @@ export const grantColumns = sql`r.id AS id, r.project_pattern AS project_pattern
   r.permission AS permission, r.key_pattern AS key_pattern, r.denies AS denies, r.expires_at AS expires_at`
 
 /** A rule of a row, as decisions take it. */
-export const grantOf = <Row extends typeof GrantRow.Type>({ denies, ...rule }: Row) => ({ ...rule, denies: denies === 1 })
+export const grantOf = <Row extends typeof GrantRow.Type>({ denies, ...rule }: Row) => ({
+  ...rule,
+  denies: denies === 1
+})
 
 const GroupGrantRow = Schema.Struct({
   ...GrantRow.fields,
@@ -128,21 +134,27 @@ export const aclRepo = Effect.gen(function* () {
       WHERE org_id = ${"orgId"} AND id = ${"id"} AND removed_at IS NULL`,
 
     /** With their ends. */
-    grantsOf: flow(all(GrantRow)`
-      SELECT ${grantColumns} FROM acl_rules r WHERE r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"} AND ${liveRule}`, Effect.map(Array.map(grantOf))),
+    grantsOf: flow(
+      all(GrantRow)`
+      SELECT ${grantColumns} FROM acl_rules r WHERE r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"} AND ${liveRule}`,
+      Effect.map(Array.map(grantOf))
+    ),
 
     findGroup: first(NamedGroupRow)`
       SELECT id, name FROM groups WHERE org_id = ${"orgId"} AND name = ${"name"} AND removed_at IS NULL`,
 
     /** The rules of a person's groups. */
-    groupGrantsOf: flow(all(GroupGrantRow)`
+    groupGrantsOf: flow(
+      all(GroupGrantRow)`
       SELECT ${grantColumns}, (SELECT g.name FROM groups g WHERE g.id = r.subject_id) AS group_name,
         CASE WHEN EXISTS (SELECT 1 FROM group_members gm
             WHERE gm.user_id = ${"subjectId"} AND gm.org_id = ${"orgId"} AND gm.group_id = r.subject_id) THEN NULL
           ELSE (SELECT max(lg.expires_at) FROM ${loginGroups}
             AND lg.user_id = ${"subjectId"} AND lg.org_id = ${"orgId"} AND gx.group_id = r.subject_id)
           END AS member_until
-      FROM ${groupRules(sql`${"subjectId"}`, sql`${"orgId"}`)}`, Effect.map(Array.map(grantOf))),
+      FROM ${groupRules(sql`${"subjectId"}`, sql`${"orgId"}`)}`,
+      Effect.map(Array.map(grantOf))
+    ),
 
     findPlace: first(PlaceRow)`
       SELECT p.id AS project_id, e.id AS env_id FROM projects p

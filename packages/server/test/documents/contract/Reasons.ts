@@ -102,6 +102,10 @@ export const notInConsole: Reasons = {
     "server/ServerFacts: ServerFacts.renewal"
   ],
   "is of targets and pushes, which the command line shows": ["secrets/Target: *"],
+  "is of callers whose rules are for some keys: the matrix shows their cells, and a promotion names its keys": [
+    "secrets/Matrix: MatrixEnvironment.left_out",
+    "secrets/Bundle: BundleWritten.left_out"
+  ],
   "is of a review, of which the page says that it is recorded": ["access/AccessHolder: AccessReview.*"],
   [page]: [
     "audit/AuditEntry: AuditPage.pagination.has_next",
