@@ -139,8 +139,10 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "lease_role.create": (facts) => `let ${facts.text("connection")} be leased by role ${facts.text("name")}`,
   "lease_role.delete": (facts) => `removed role ${facts.text("name")}`,
   "lease.create": (facts) => `leased ${facts.text("role")}${facts.with("until", (until) => ` until ${until}`)}`,
-  "lease.renew": (facts) => `renewed a lease of ${facts.text("role")}${facts.with("until", (until) => ` until ${until}`)}`,
-  "lease.revoke": (facts) => `ended a lease of ${facts.text("role")}${facts.with("holder", (holder) => ` by ${holder}`)}`,
+  "lease.renew": (facts) =>
+    `renewed a lease of ${facts.text("role")}${facts.with("until", (until) => ` until ${until}`)}`,
+  "lease.revoke": (facts) =>
+    `ended a lease of ${facts.text("role")}${facts.with("holder", (holder) => ` by ${holder}`)}`,
   "lease.ended": (facts) => `removed the user of a lease of ${facts.text("role")}: ${facts.text("reason")}`,
   "lease.failed": (facts) => `could not remove the user of a lease of ${facts.text("role")}: ${facts.text("problem")}`,
   "approval.request": (facts) => `asked to use ${facts.secrets()} for ${facts.target()}`,

@@ -2,6 +2,7 @@ import { type ActivityKind, SpansParameter, spanText } from "@coffer/domain/audi
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
+import { momentText } from "../../base/Moments.js"
 import { atOrg, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import { pastMoment } from "../../grammar/Times.js"
@@ -54,7 +55,7 @@ export const activity = atOrg("activity", {
         const data = by === "actor" ? found.actors : found.actions
         const { text } = listView({ data }, columns, "nothing happened in this time")
         const left = found.complete ? "" : "; earlier entries are left out"
-        const legend = `each bar is ${spanText(found.seconds)}, the first from ${found.since}${left}`
+        const legend = `each bar is ${spanText(found.seconds)}, the first from ${momentText(found.since)}${left}`
         return { json: found, text: data.length === 0 ? text : Effect.zipLeft(text, note(legend)) }
       }
     )

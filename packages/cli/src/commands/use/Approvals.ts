@@ -1,3 +1,4 @@
+import { momentCell } from "../../base/Moments.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { idOf } from "../../grammar/IdKinds.js"
 import type { Approval } from "@coffer/domain/requests/Approval"
@@ -47,7 +48,7 @@ const columns = {
   secrets: ({ secrets }: Row) => secrets,
   request: ({ request }: Row) => request,
   body: ({ body }: Row) => body,
-  until: ({ until }: Row) => until
+  until: ({ until }: Row) => momentCell(until)
 }
 
 /** At most this many requests are listed beside the approvals. */
