@@ -21,7 +21,7 @@ describe("coffer target and coffer push", () => {
     const options = ["--kind", "vault", "--credential", "VAULT_TOKEN", "--prefix", "WEB_", "--remove", "own"]
     const made = await place.ok("target", "create", "bao", ...options, ...at)
     assert.include(made.stdout + made.stderr, "coffer push bao --plan")
-    assert.match(await place.prints("target", "list"), /bao\tvault\t.*never/)
+    assert.match(await place.prints("target", "list"), /bao\tvault\toff\t.*never/)
 
     const planned = await place.ok("push", "bao")
     assert.match(planned.stdout, /WEB_STRIPE_KEY\tSTRIPE_KEY\tnew/)
@@ -34,6 +34,14 @@ describe("coffer target and coffer push", () => {
     for (const text of [planned, pushed]) assert.notInclude(text.stdout + text.stderr, canary)
     const shown = JSON.parse(await place.prints("target", "show", "bao", "--json"))
     assert.deepInclude(shown, { owned: 1, credential_key: "VAULT_TOKEN", prefix: "WEB_", remove: "own" })
+
+    assert.match(await place.prints("target", "check", "bao"), /WEB_STRIPE_KEY\tSTRIPE_KEY\tin step/)
+    kv.write("webshop/prod", { WEB_STRIPE_KEY: "by hand" })
+    const drifted = await place.home.coffer(["target", "check", "bao"])
+    assert.match(drifted.stdout, /WEB_STRIPE_KEY\tSTRIPE_KEY\tchanged there/)
+    assert.include(drifted.stderr, "coffer push bao --plan")
+    assert.strictEqual(drifted.code, 1)
+    assert.match(await place.prints("target", "list"), /bao\tvault\toff\tchanged there/)
 
     kv.write("webshop/prod", { WEB_STRIPE_KEY: canary, OTHER: "x" })
     await place.ok("secret", "delete", "STRIPE_KEY", "--yes")

@@ -27,7 +27,7 @@ const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": 
 
 /** Examples that need an other side or another person: the tests of these commands have them. */
 const needsOtherSide =
-  /^coffer (import vault|push bao|verify-release|use request|access request|approval (approve|refuse)|org export (approve|end)|org leave|webhook (test|resend)) /
+  /^coffer (import vault|push bao|target check|verify-release|use request|access request|approval (approve|refuse)|org export (approve|end)|org leave|webhook (test|resend)) /
 
 /** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser, and Passkeys.test.ts a passkey. */
 const asksPerson = [

@@ -38,7 +38,7 @@ describe("the data of coffer", () => {
         "status json text stream",
         "verify-full verify-ca require",
         "none each",
-        "vault",
+        "vault github-actions gitlab kubernetes aws-secrets-manager aws-parameter-store vercel cloudflare",
         "own never",
         "off push repair",
         "access change use export",

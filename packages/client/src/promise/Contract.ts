@@ -1314,7 +1314,15 @@ export interface Contract {
           path: Path<"org_name" | "project_name" | "env_name">
           payload: Readonly<{
             name: string
-            kind: "vault"
+            kind:
+              | "vault"
+              | "github-actions"
+              | "gitlab"
+              | "kubernetes"
+              | "aws-secrets-manager"
+              | "aws-parameter-store"
+              | "vercel"
+              | "cloudflare"
             place: Readonly<Record<string, string>>
             credential_key: string
             prefix?: string
@@ -1360,6 +1368,12 @@ export interface Contract {
         }
       ],
       TargetPlan,
+      Denied | "Conflict" | "DecryptionFailed" | "UpstreamFailed"
+    >
+    /** Check a target. */
+    readonly check: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "target_name"> }],
+      TargetCheck,
       Denied | "Conflict" | "DecryptionFailed" | "UpstreamFailed"
     >
     /** Push secrets to a target. */
@@ -3044,6 +3058,8 @@ export type Target = Readonly<{
   problem: string | null
   retry_at: Timestamp | null
   paused: string | null
+  state: TargetState | null
+  checked_at: Timestamp | null
   created_by: string
   created_at: Timestamp
 }>
@@ -3054,11 +3070,30 @@ export type TargetChange = Readonly<{ name: string; key: string | null; change: 
 
 export type TargetChangeKind = "new" | "changed" | "same" | "theirs" | "removed" | "refused"
 
-export type TargetKind = "vault"
+export type TargetCheck = Readonly<{
+  target: string
+  state: TargetState
+  checked_at: Timestamp
+  data: ReadonlyArray<TargetKeyState>
+}>
+
+export type TargetKeyState = Readonly<{ name: string; key: string; state: TargetState }>
+
+export type TargetKind =
+  | "vault"
+  | "github-actions"
+  | "gitlab"
+  | "kubernetes"
+  | "aws-secrets-manager"
+  | "aws-parameter-store"
+  | "vercel"
+  | "cloudflare"
 
 export type TargetPlan = Readonly<{ target: string; revision: Count; plan: string; data: ReadonlyArray<TargetChange> }>
 
 export type TargetRemoval = "own" | "never"
+
+export type TargetState = "in step" | "changed there" | "missing there" | "unknown"
 
 export type Timestamp = string
 

@@ -248,6 +248,7 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
       "PATCH /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}  automatic,paused",
     delete: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}",
     plan: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}/plan  take_over",
+    check: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}/check",
     push: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/targets/{target_name}/push  plan!,take_over"
   },
   trash: {

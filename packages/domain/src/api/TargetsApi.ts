@@ -14,6 +14,7 @@ import {
   pushRequest,
   PushResult,
   Target,
+  TargetCheck,
   TargetPlan
 } from "../secrets/Target.js"
 import { guarded } from "./AskingHeaders.js"
@@ -94,6 +95,21 @@ export class TargetsApi extends HttpApiGroup.make("targets")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Plan a push to a target")
       .annotate(OpenApi.Description, "Asks the platform what is there, and changes nothing.")
+  )
+  .add(
+    HttpApiEndpoint.post("check", `${target}/check`)
+      .setPath(TargetPath)
+      .addSuccess(response(TargetCheck, "What has become of what was pushed"))
+      .pipe(requires("target.push"))
+      .addError(Conflict)
+      .addError(DecryptionFailed)
+      .addError(UpstreamFailed)
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Check a target")
+      .annotate(
+        OpenApi.Description,
+        "Asks the platform what is there, and compares it with what was pushed last. The server does it each hour by itself."
+      )
   )
   .add(
     HttpApiEndpoint.post("push", `${target}/push`)

@@ -141,6 +141,7 @@ scim.enable                         always         absent                       
 scim.rotate                         always         absent                         none keys
 serviceAccounts.rotate              always         asks                           none keys
 serviceAccounts.update              always         undone serviceAccounts.update  as serviceAccounts.create
+targets.check                       never sends    absent                         none elsewhere
 targets.create                      always         absent                         none targets
 targets.delete                      never ends     absent                         -
 targets.plan                        never sends    absent                         none elsewhere

@@ -36,6 +36,7 @@ import { scim } from "./migrations/0059_scim.js"
 import { leases } from "./migrations/0060_leases.js"
 import { automaticPushes } from "./migrations/0061_automatic_pushes.js"
 import { keyRules } from "./migrations/0062_key_rules.js"
+import { targetDrift } from "./migrations/0063_target_drift.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -77,5 +78,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   scim,
   leases,
   automaticPushes,
-  keyRules
+  keyRules,
+  targetDrift
 ]

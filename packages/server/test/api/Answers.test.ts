@@ -33,7 +33,7 @@ const secret = `${env}/secrets/API_KEY`
 
 /** These succeed only with an other side, or with the console: see the tests of `use`, delivery, leases and the tool server. */
 const needsOtherSide =
-  /\/(use|approve|refuse|consents|consents\/review|targets\/:target_name\/(plan|push)|:role_name\/leases|:lease_id(\/renew)?)$/
+  /\/(use|approve|refuse|consents|consents\/review|targets\/:target_name\/(plan|check|push)|:role_name\/leases|:lease_id(\/renew)?)$/
 const json = "Content-Type: application/json"
 
 /** Each call of the contract once with success, and what else it answers. */
@@ -359,6 +359,7 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("PATCH", `${targets}/bao`, { by, body: { paused: true } })
   await ask("PATCH", `${targets}/bao`, { by, body: { automatic: "always" }, why: "no such automation" })
   await ask("POST", `${targets}/bao/plan`, { by, body: {}, why: "the platform has no address" })
+  await ask("POST", `${targets}/bao/check`, { by, why: "the platform has no address" })
   await ask("POST", `${targets}/bao/push`, { by, body: { plan: "x" }, why: "the platform has no address" })
   await ask("DELETE", `${targets}/bao`, { by })
   await ask("DELETE", `${targets}/bao`, { by, why: "it is removed" })

@@ -721,6 +721,7 @@ const table: Readonly<Record<string, Row>> = {
   [`DELETE ${env}/targets/:target_name`]: row(204, deciders, "target.delete", ownTarget),
   // Its platform has no address: see the tests of delivery.
   [`POST ${env}/targets/:target_name/plan`]: row(502, deciders, "target.push", ownTarget),
+  [`POST ${env}/targets/:target_name/check`]: row(502, deciders, "target.push", ownTarget),
   [`POST ${env}/targets/:target_name/push`]: row(502, deciders, "target.push", ownTarget),
   [`GET ${env}/rotations`]: row(200, adminsInProject, "rotation.list"),
   [`POST ${env}/rotations`]: row(201, adminsInProject, "rotation.create", ownConnection),

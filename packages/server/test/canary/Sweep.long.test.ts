@@ -56,7 +56,7 @@ const later = [
 
 /** These need an other side, or a request that waits: their own tests look for values in all that comes of them. */
 const hasOtherSide = (path: string): boolean =>
-  /\/(use|approve|refuse|protection)$|\/requests(\/|$)|\/targets\/:target_name\/(plan|push)$|\/:role_name\/leases$|\/:lease_id/.test(
+  /\/(use|approve|refuse|protection)$|\/requests(\/|$)|\/targets\/:target_name\/(plan|check|push)$|\/:role_name\/leases$|\/:lease_id/.test(
     path
   )
 

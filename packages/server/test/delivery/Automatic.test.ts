@@ -3,6 +3,7 @@ import { Mailer } from "@coffer/server/base/mail/Mailer"
 import { Outbound } from "@coffer/server/base/outbound/Outbound"
 import { unfenced } from "@coffer/server/database/jobs/Lease"
 import { backoffMillis, makeAutomaticPushes } from "@coffer/server/secrets/delivery/AutomaticPushes"
+import { makeHourlyChecks } from "@coffer/server/secrets/delivery/HourlyChecks"
 import { targetsRepo } from "@coffer/server/secrets/delivery/Repo"
 import { stopPushes } from "@coffer/server/secrets/delivery/StoppedPushes"
 import { type ChangedTarget, Targets } from "@coffer/server/secrets/delivery/Targets"
@@ -13,6 +14,7 @@ import {
   asUser,
   entries,
   envPath,
+  failing,
   member,
   raw,
   removeSecret,
@@ -27,6 +29,7 @@ const asAutomatic = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   withPlatform(Effect.provide(test, Layer.mergeAll(unfenced, TargetValues.Default, Outbound.Default)))
 
 const minute = 60_000
+const hour = 60 * minute
 
 /** One look of the job: pushes to all targets that are due. Returns how many were. */
 const look = Effect.gen(function* () {
@@ -258,6 +261,74 @@ describe("a copy of a database", () => {
       assert.lengthOf(kv.arrived, 0)
       yield* change({ paused: false })
       assert.strictEqual(yield* look, 1)
+    }).pipe(asAutomatic)
+  )
+})
+
+describe("the hourly check", () => {
+  /** One look of the job at the targets whose check is due. Returns how many were. */
+  const checks = Effect.gen(function* () {
+    const { dueChecks } = yield* targetsRepo
+    const check = yield* makeHourlyChecks
+    const rows = yield* dueChecks({ limit: 100 })
+    yield* Effect.forEach(rows, ({ id }) => check(id), { discard: true })
+    return rows.length
+  })
+
+  it.effect("says what somebody changed or removed there, and changes nothing", () =>
+    Effect.gen(function* () {
+      const { kv } = yield* world({ automatic: "push" })
+      assert.strictEqual(yield* checks, 0)
+      yield* look
+      assert.strictEqual((yield* status).state, "in step")
+      kv.write(path, { STRIPE_KEY: "by hand" })
+      assert.strictEqual(yield* checks, 0)
+      yield* TestClock.adjust(1.2 * hour)
+      assert.strictEqual(yield* checks, 1)
+      assert.deepInclude(yield* status, { state: "changed there", checked_at: "2026-01-31T13:12:00.000Z" })
+      kv.write(path, { OTHER: "x" })
+      yield* TestClock.adjust(1.2 * hour)
+      yield* checks
+      assert.strictEqual((yield* status).state, "missing there")
+      assert.strictEqual(yield* look, 0)
+      assert.deepStrictEqual(kv.data(path), { OTHER: "x" })
+      kv.before = () => Promise.resolve(500)
+      yield* TestClock.adjust(1.2 * hour)
+      yield* checks
+      assert.strictEqual((yield* status).state, "unknown")
+    }).pipe(asAutomatic)
+  )
+
+  it.effect("is followed by a push where the target is to be repaired", () =>
+    Effect.gen(function* () {
+      const { kv } = yield* world({ automatic: "repair" })
+      yield* look
+      kv.write(path, { STRIPE_KEY: "by hand", OTHER: "x" })
+      assert.strictEqual(yield* look, 0)
+      yield* TestClock.adjust(1.2 * hour)
+      yield* checks
+      assert.strictEqual(yield* look, 1)
+      assert.deepStrictEqual(kv.data(path), { STRIPE_KEY: canary, OTHER: "x" })
+      assert.strictEqual((yield* status).state, "in step")
+    }).pipe(asAutomatic)
+  )
+})
+
+describe("an interrupted push by the server", () => {
+  it.effect("at any statement is made by the next look, and the newest values are there", () =>
+    Effect.gen(function* () {
+      const { ada, kv } = yield* world({ automatic: "push" })
+      let at = 1
+      for (; ; at++) {
+        yield* setSecret(ada, "STRIPE_KEY", `value ${at}`)
+        const { hit } = yield* failing(at, look)
+        // Its claim passes, as does the wait after a failure.
+        yield* TestClock.adjust(10 * hour)
+        yield* look
+        assert.deepStrictEqual(kv.data(path), { STRIPE_KEY: `value ${at}` }, `statement ${at}`)
+        if (!hit) break
+      }
+      assert.isAtLeast(at, 15)
     }).pipe(asAutomatic)
   )
 })

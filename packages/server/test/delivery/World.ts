@@ -71,7 +71,7 @@ export const plan = (actor: Actor, request: PlanRequest = {}) =>
   Effect.flatMap(Pushes, (pushes) => pushes.plan(envPath(), bao, request)).pipe(asActor(actor), Effect.scoped)
 
 /** Acts as a person whose session needs no check. */
-const asPerson =
+export const asPerson =
   (actor: Actor) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(enter(actor, "secret.list"), ({ org }) =>

@@ -16,6 +16,7 @@ const harmless: Readonly<Record<string, string>> = {
   "PUT /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection":
     "is refused by its own comparison when it weakens: see Changes.test.ts",
   [`POST ${env}/targets/:target_name/plan`]: "compares, and changes no secret",
+  [`POST ${env}/targets/:target_name/check`]: "compares, and changes no secret",
   [`POST ${env}/targets/:target_name/push`]: "sends what the target says, which passed the gate",
   [`POST ${env}/connections/:connection_name/test`]: "logs in, and changes nothing",
   [`POST ${env}/roles/:role_name/leases`]: "makes a user as the role says, which passed the gate",

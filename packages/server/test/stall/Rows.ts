@@ -855,6 +855,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   [`PATCH ${env}/targets/:target_name`]: [about("", newTarget, { automatic: "off" })],
   [`DELETE ${env}/targets/:target_name`]: [about("", newTarget)],
   [`POST ${env}/targets/:target_name/plan`]: [about("", newTarget, {})],
+  [`POST ${env}/targets/:target_name/check`]: [about("", newTarget)],
   [`POST ${env}/targets/:target_name/push`]: [about("", newTarget, { plan: "none" })],
   [`GET ${env}/uses`]: [plain],
   [`POST ${env}/use`]: [

@@ -181,6 +181,7 @@ const without = [
   `PATCH ${targets}/:target_name`,
   `DELETE ${targets}/:target_name`,
   `POST ${targets}/:target_name/plan`,
+  `POST ${targets}/:target_name/check`,
   `POST ${targets}/:target_name/push`,
   `POST ${connections}`,
   `DELETE ${connections}/:connection_name`,

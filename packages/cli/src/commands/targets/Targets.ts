@@ -2,6 +2,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { type Target, TargetAutomation, type TargetChange, type TargetPlan } from "@coffer/domain/secrets/Target"
 import * as Effect from "effect/Effect"
 import { momentCell, momentText } from "../../base/Moments.js"
+import { CannotDo } from "../../base/Failures.js"
 import { asking, atEnv, group, wide, yes } from "../../grammar/Command.js"
 import { requiredOption } from "../../grammar/Fields.js"
 import { flag } from "../../grammar/Specs.js"
@@ -30,6 +31,7 @@ const columns = {
   kind: ({ kind }: Target) => kind,
   place: placeText,
   automatic: automaticText,
+  state: ({ state }: Target) => state ?? "",
   owned: ({ owned }: Target) => owned,
   pushed: pushedText
 }
@@ -46,7 +48,7 @@ const list = atEnv("list", {
           targets,
           columns,
           "the environment has no target; add one with: coffer target create NAME --kind KIND",
-          ["name", "kind", "automatic", "pushed", "place"]
+          ["name", "kind", "automatic", "state", "pushed", "place"]
         )
     )
 })
@@ -98,11 +100,37 @@ const show = atEnv("show", {
           problem: target.problem ?? "",
           "tries again at": target.retry_at ?? "",
           "written there": target.owned,
+          state: target.state ?? "",
+          "checked at": target.checked_at ?? "never",
           "created by": target.created_by,
           "created at": momentCell(target.created_at)
         })
       })
     )
+})
+
+const check = atEnv("check", {
+  description:
+    "Ask a target's platform what has become of what was pushed; it fails if somebody changed or removed keys",
+  examples: ["coffer target check bao"],
+  options: { name },
+  run: ({ call, json, options, path }) =>
+    Effect.gen(function* () {
+      const found = yield* call("targets", (api) => api.check({ path: { ...path, target_name: options.name } }))
+      yield* json
+        ? printJson(found)
+        : found.data.length === 0
+          ? note("nothing was pushed there")
+          : printList(
+              ["name", "key", "state"],
+              found.data.map(({ key, name, state }) => [name, key, state])
+            )
+      if (found.state === "changed there" || found.state === "missing there") {
+        return yield* new CannotDo({
+          message: `target ${options.name}: keys are ${found.state}; see what a push would change with: coffer push ${options.name} --plan`
+        })
+      }
+    })
 })
 
 const edit = atEnv("edit", {
@@ -148,6 +176,7 @@ export const targetCommand = group("target", "Places on other platforms that sec
   list,
   create,
   show,
+  check,
   edit,
   setPaused(true),
   setPaused(false),

@@ -50,6 +50,8 @@ export interface OutboundRequest {
   readonly method?: Dispatcher.HttpMethod
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  /** The certificates of the authorities of the host, as PEM, instead of the system's. */
+  readonly ca?: string
   /** From the resolution of the name to the last byte. */
   readonly timeout: Duration.DurationInput
   /** How many bytes of the response are read. */
@@ -184,7 +186,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
 
     const vetted = (url: URL) => Effect.flatMap(resolved(url), (addresses) => judged(url, addresses))
 
-    const agentFor = (addresses: ReadonlyArray<Resolved>) =>
+    const agentFor = (addresses: ReadonlyArray<Resolved>, ca = certificates) =>
       Effect.map(
         library,
         ({ Agent }) =>
@@ -194,7 +196,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
               lookup: pinned(addresses),
               // Also when NODE_TLS_REJECT_UNAUTHORIZED=0 is set.
               rejectUnauthorized: true,
-              ...(certificates !== null && { ca: certificates })
+              ...(ca !== null && { ca })
             }
           })
       )
@@ -243,7 +245,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
         Effect.gen(function* () {
           const url = yield* targetOf(request.url)
           const addresses = yield* vetted(url)
-          const agent = yield* Effect.acquireRelease(agentFor(addresses), (made) =>
+          const agent = yield* Effect.acquireRelease(agentFor(addresses, request.ca), (made) =>
             Effect.promise(() => made.destroy())
           )
           const { body, headers, statusCode } = yield* Effect.tryPromise({
@@ -258,7 +260,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
           const url = yield* targetOf(request.url)
           const addresses = yield* vetted(url)
           return yield* Effect.acquireUseRelease(
-            agentFor(addresses),
+            agentFor(addresses, request.ca),
             (agent) => send(url, agent, request),
             (agent) => Effect.promise(() => agent.destroy())
           )

@@ -1,27 +1,19 @@
-import type { UserActor } from "@coffer/domain/access/Actor"
-import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { TargetId } from "@coffer/domain/base/Ids"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
-import { Access, type Place } from "../../access/Access.js"
+import type { Place } from "../../access/Access.js"
 import { makeOwnerNotices } from "../../access/gate/OwnerNotices.js"
 import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { orgScope } from "../../database/Scopes.js"
 import type { PlatformFailed } from "./PlatformFailed.js"
+import { makePushers, Superseded } from "./Pushers.js"
 import { pushesByItself } from "./PushMetrics.js"
 import { makePushSteps, type NotBegun } from "./PushSteps.js"
-import { type AutomaticRow, targetsRepo } from "./Repo.js"
+import { type PlacedRow, targetsRepo } from "./Repo.js"
 import { makeSending } from "./Sending.js"
-
-/** The person by whose rights a target is pushed may not push there any more. */
-class RightLost extends Data.TaggedError("RightLost")<{ readonly message: string }> {}
-
-/** The target was stopped, changed or removed while it was read. */
-class Superseded extends Data.TaggedError("Superseded") {}
 
 const minute = 60_000
 /** How long the job waits while a push that a person asked for goes on. */
@@ -34,9 +26,9 @@ const failuresToMail = 2
 export const backoffMillis = (failures: number): number =>
   Math.min(minute * 2 ** Math.max(failures - 1, 0), 360 * minute)
 
-const nameOf = ({ env, name, org, project }: AutomaticRow) => `${org}/${project}/${env} ${name}`
+const nameOf = ({ env, name, org, project }: PlacedRow) => `${org}/${project}/${env} ${name}`
 
-const mailOf = (row: AutomaticRow, problem: string, isStopped: boolean) => ({
+const mailOf = (row: PlacedRow, problem: string, isStopped: boolean) => ({
   subject: isStopped ? "Coffer has stopped pushing secrets to a target" : "Coffer cannot push secrets to a target",
   text: `Secrets are not pushed to the target ${nameOf(row)} (${row.kind}): ${problem}.
 
@@ -53,7 +45,7 @@ This mail goes to the organization's owners, at most once a day for a target.
  * its transactions are fenced by the job's lease, and each step by the number of the push: the newest one goes on.
  */
 export const makeAutomaticPushes = Effect.gen(function* () {
-  const access = yield* Access
+  const entered = yield* makePushers
   const audit = yield* AuditLog
   const repo = yield* targetsRepo
   const fenced = yield* Fence
@@ -61,36 +53,22 @@ export const makeAutomaticPushes = Effect.gen(function* () {
   const send = yield* makeSending(fenced)
   const mailOwners = yield* makeOwnerNotices
 
-  /** The target with the proof that its person may push there. */
-  const enter = Effect.fnUntraced(function* (id: TargetId) {
-    const row = yield* repo.automatic({ id })
-    if (row === undefined) return yield* new Superseded()
-    const lost = (who: string) =>
-      new RightLost({
-        message: `${who} has no admin right in ${row.project}/${row.env} any more, and it was pushed by that`
-      })
-    const { email, person, pusher_id, superadmin } = row
-    if (pusher_id === null || email === null || person === null) return yield* lost("the person who let it be pushed")
-    const actor: UserActor = {
-      ...{ type: "user", id: pusher_id, email, name: person, superadmin: superadmin === 1 },
-      ...{ sessionId: null, sessionKind: null, delegation: null },
-      ...{ loginIsRecent: false, mayRecover: false, hasPasskey: false, passkeyIsRecent: false }
-    }
-    const path: EnvPath = { org_name: row.org, project_name: row.project, env_name: row.env }
-    const place = yield* access.standing(actor, path, "target.push")
-    if (place === null || place.env.id !== row.env_id) return yield* lost(email)
-    if (access.alongside(place, place.env, "secret.read") === null) return yield* lost(email)
-    return { row, place, email }
-  })
+  /** The target with the proof that its person may push there, unless it is stopped. */
+  const enter = (id: TargetId) =>
+    Effect.filterOrFail(
+      entered(id),
+      ({ row }) => row.automatic !== "off" && row.paused === null,
+      () => new Superseded()
+    )
 
-  const sourceOfRow = ({ env, name, org_id, project }: AutomaticRow) => ({
+  const sourceOfRow = ({ env, name, org_id, project }: PlacedRow) => ({
     ...systemSource(`target ${name}`, org_id),
     project,
     env
   })
 
   /** Notes a failure, with its entry and, at most once a day, a mail. */
-  const fail = (row: AutomaticRow, problem: string, waitMillis: number | null) => {
+  const fail = (row: PlacedRow, problem: string, waitMillis: number | null) => {
     const isStopped = waitMillis === null
     return Effect.zipRight(
       fenced(
@@ -117,7 +95,7 @@ export const makeAutomaticPushes = Effect.gen(function* () {
     )
   }
 
-  const failLater = (row: AutomaticRow, problem: string, retryAfterSeconds = 0) =>
+  const failLater = (row: PlacedRow, problem: string, retryAfterSeconds = 0) =>
     Effect.flatMap(Random.nextRange(0.8, 1.2), (jitter) =>
       fail(
         row,
@@ -126,14 +104,14 @@ export const makeAutomaticPushes = Effect.gen(function* () {
       )
     )
 
-  const onNotBegun = (row: AutomaticRow, { message, why }: NotBegun) =>
+  const onNotBegun = (row: PlacedRow, { message, why }: NotBegun) =>
     why === "credential"
       ? failLater(row, message)
       : why === "busy"
         ? fenced(repo.postpone({ id: row.id, millis: busyMillis }), [orgScope(row.org_id)])
         : Effect.void
 
-  const pushed = (row: AutomaticRow, place: Place<"target.push">) =>
+  const pushed = (row: PlacedRow, place: Place<"target.push">) =>
     Effect.gen(function* () {
       const { passed, prepared } = yield* prepare(place, row.name, false)
       const begun = yield* fenced(
@@ -143,22 +121,27 @@ export const makeAutomaticPushes = Effect.gen(function* () {
         }),
         [orgScope(row.org_id)]
       )
-      yield* send(place, prepared, begun)
+      const stillMay = Effect.match(fenced(enter(row.id)), { onFailure: () => false, onSuccess: () => true })
+      yield* send(place, prepared, { ...begun, stillMay })
       yield* Metric.increment(pushesByItself("done"))
     }).pipe(Effect.scoped)
 
   /** Pushes to a target that is due. */
   return (id: TargetId): Effect.Effect<void> =>
     Effect.gen(function* () {
-      const row = yield* repo.automatic({ id })
+      const row = yield* repo.placed({ id })
       if (row === undefined) return
       yield* Effect.flatMap(enter(id), ({ place }) => pushed(row, place)).pipe(
         Effect.catchTags({
           Superseded: () => Effect.void,
+          NotFound: () => Effect.void,
           RightLost: ({ message }) => fail(row, message, null),
-          PlatformFailed: ({ reason, retryAfterSeconds }: PlatformFailed) => failLater(row, reason, retryAfterSeconds),
           NotBegun: (error: NotBegun) => onNotBegun(row, error),
-          NotFound: () => Effect.void
+          PlatformFailed: ({ reason, retryAfterSeconds }: PlatformFailed) =>
+            Effect.matchEffect(enter(id), {
+              onFailure: (error) => (error._tag === "RightLost" ? fail(row, error.message, null) : Effect.void),
+              onSuccess: () => failLater(row, reason, retryAfterSeconds)
+            })
         }),
         Effect.catchAll(({ message }) => failLater(row, message))
       )

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { GatedHandlers } from "../../directory/requests/GatedHandlers.js"
 import { longList } from "../../http/LongList.js"
+import { Checks } from "./Checks.js"
 import { Pushes } from "./Pushes.js"
 import { Targets } from "./Targets.js"
 
@@ -16,6 +17,7 @@ export const TargetsHttp = HttpApiBuilder.group(Api, "targets", (handlers) =>
     const access = yield* Access
     const targets = yield* Targets
     const pushes = yield* Pushes
+    const checks = yield* Checks
     const { gated } = yield* GatedHandlers
     return handlers
       .handle("list", ({ path }) =>
@@ -45,6 +47,7 @@ export const TargetsHttp = HttpApiBuilder.group(Api, "targets", (handlers) =>
         )
       )
       .handle("plan", ({ path, payload }) => pushes.plan(path, path.target_name, payload))
+      .handle("check", ({ path }) => checks.check(path, path.target_name))
       .handle("push", ({ path, payload }) => pushes.push(path, path.target_name, payload))
   })
-).pipe(Layer.provide([Targets.Default, Pushes.Default, GatedHandlers.Default]))
+).pipe(Layer.provide([Targets.Default, Pushes.Default, Checks.Default, GatedHandlers.Default]))

@@ -21,7 +21,7 @@ export interface Planning {
   readonly own: ReadonlyArray<OwnRow>
   readonly takeOver: boolean
   /** The digest of a value at a name of the target. */
-  readonly digestOf: (name: string, value: Value) => string
+  readonly digestOf: (name: string, value: Redacted.Redacted) => string
 }
 
 /** A value that a push would write. */
@@ -45,11 +45,17 @@ const valueOf = ({ value }: Leaving): string | null => (Either.isRight(value) ? 
 
 /** Whether a platform holds a value already; by its own word, or by that of the last push if it tells no values. */
 const isSame = (told: Told, value: Value, digest: string, own: OwnRow | undefined): boolean =>
-  told.value === undefined ? own?.digest === digest : Redacted.value(told.value) === Redacted.value(value)
+  told.value === undefined
+    ? own?.digest === digest && !wasChanged(told, own)
+    : Redacted.value(told.value) === Redacted.value(value)
+
+/** Whether a platform tells that a key was changed after this server wrote it. */
+export const wasChanged = ({ stamp }: Told, own: OwnRow): boolean =>
+  stamp !== undefined && own.stamp !== null && stamp !== own.stamp
 
 /** Why a secret cannot be pushed; null if it can. */
 const refusalOf = (
-  { kind }: Planning,
+  { kind, terms }: Planning,
   hidden: ReadonlyArray<string>,
   names: ReadonlyMap<string, number>,
   name: string,
@@ -60,7 +66,7 @@ const refusalOf = (
   if ((names.get(name) ?? 0) > 1) return "several keys have this name there"
   if (!isTargetKeyName(name)) return "a name has 1 to 200 letters, digits and _ . / - there"
   if (hidden.some((credential) => value.includes(credential))) return "it contains a credential of a target"
-  return kind.refuses(name, value)
+  return kind.refuses(name, value, terms.place)
 }
 
 /** Compares the secrets of an environment with a target. */

@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { sharedBounds } from "../../base/SharedBounds.js"
@@ -11,8 +12,10 @@ const timeout = "10 seconds"
 /** How much of a response is read. A list of all keys of a target is the longest. */
 const maxBytes = 2 * 1024 * 1024
 
-interface Call extends Pick<OutboundRequest, "url" | "method" | "headers"> {
+interface Call extends Pick<OutboundRequest, "url" | "method" | "headers" | "ca"> {
   readonly json?: unknown
+  /** The body instead of `json`, for those who sign it. */
+  readonly body?: string
   /** Statuses besides those of 2xx that the caller takes. */
   readonly also?: ReadonlyArray<number>
 }
@@ -39,10 +42,28 @@ const headerOf =
     return Predicate.isString(found) ? found : found?.[0]
   }
 
-/** Seconds that a platform asks to wait, as `Retry-After` has them; GitHub and Vercel give the end of a window instead. */
-const waitOf = (header: Answered["header"]): number | undefined => {
+const most = 6 * 60 * 60
+
+/**
+ * Seconds that a platform asks to wait: by `Retry-After` in seconds or as a time, or, where nothing is left of a window, until its end.
+ * GitHub, GitLab and Vercel tell that end. Without either, a minute, which GitHub's secondary limit asks for.
+ */
+const waitOf = (status: number, header: Answered["header"], millis: number): number | undefined => {
   const after = header("retry-after")
-  return after !== undefined && /^[0-9]{1,6}$/.test(after) ? Number(after) : undefined
+  const until = (time: number) => Math.min(Math.max(Math.ceil((time - millis) / 1000), 1), most)
+  if (after !== undefined && /^[0-9]{1,6}$/.test(after)) return Math.min(Number(after), most)
+  if (after !== undefined && !Number.isNaN(Date.parse(after))) return until(Date.parse(after))
+  const limit = (name: string) => header(`x-ratelimit-${name}`) ?? header(`ratelimit-${name}`)
+  const reset = limit("reset")
+  if (
+    (status === 429 || status === 403) &&
+    limit("remaining") === "0" &&
+    reset !== undefined &&
+    /^[0-9]{1,11}$/.test(reset)
+  ) {
+    return until(Number(reset) * 1000)
+  }
+  return status === 429 ? 60 : undefined
 }
 
 const sentences: Readonly<Record<number, string>> = {
@@ -56,8 +77,9 @@ const sentences: Readonly<Record<number, string>> = {
 /** Makes calls of platforms: to vetted addresses, without redirects, the tenants in turn. */
 export const makePlatformCalls = Effect.map(Outbound, (outbound) => {
   const slots = makeFairSemaphore(sharedBounds.pushes)
-  const ask: Ask = ({ also = [], headers = {}, json, method = "GET", url }) =>
+  const ask: Ask = ({ also = [], body: given, ca, headers = {}, json, method = "GET", url }) =>
     Effect.gen(function* () {
+      const sent = given ?? (json === undefined ? undefined : JSON.stringify(json))
       const response = yield* slots
         .inside(
           outbound.request({
@@ -65,10 +87,11 @@ export const makePlatformCalls = Effect.map(Outbound, (outbound) => {
             headers: {
               accept: "application/json",
               "user-agent": "coffer",
-              ...(json !== undefined && { "content-type": "application/json" }),
+              ...(sent !== undefined && { "content-type": "application/json" }),
               ...headers
             },
-            ...(json !== undefined && { body: JSON.stringify(json) })
+            ...(sent !== undefined && { body: sent }),
+            ...(ca !== undefined && { ca })
           })
         )
         .pipe(
@@ -81,7 +104,7 @@ export const makePlatformCalls = Effect.map(Outbound, (outbound) => {
       const { body, status, truncated } = response
       const isTaken = (status >= 200 && status < 300) || also.includes(status)
       if (!isTaken) {
-        const wait = waitOf(header)
+        const wait = waitOf(status, header, yield* Clock.currentTimeMillis)
         return yield* new PlatformFailed({
           reason: `it answered with the status ${status}${sentences[status] === undefined ? "" : `: ${sentences[status]}`}`,
           isUndone: status < 500,

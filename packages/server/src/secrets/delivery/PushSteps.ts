@@ -10,7 +10,6 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { Database } from "../../database/Database.js"
 import { Keyring } from "../../keys/Keyring.js"
-import type { Value } from "../../keys/Envelope.js"
 import { passedEntries } from "../references/ReferenceReader.js"
 import { secretsRepo } from "../stored/Repo.js"
 import { kinds } from "./Kinds.js"
@@ -52,7 +51,7 @@ export const makePushSteps = Effect.gen(function* () {
   /** Digests under a key of the server: equal ones are those of one value at one name of one target. */
   const digestOf =
     ({ id }: StoredTarget) =>
-    (name: string, value: Value): string =>
+    (name: string, value: Redacted.Redacted): string =>
       createHmac("sha256", pushDigestKey)
         .update(JSON.stringify([id, name, Redacted.value(value)]))
         .digest("base64url")
@@ -126,7 +125,7 @@ export const makePushSteps = Effect.gen(function* () {
     const known_ = new Set(own.map(({ name }) => name))
     yield* repo.insertKeys(
       [...put].map(([name, { key }]) => ({
-        ...{ target_id: target.id, name, secret_key: key, digest: null, pushed_at: at }
+        ...{ target_id: target.id, name, secret_key: key, digest: null, stamp: null, pushed_at: at }
       }))
     )
     return { token: claimed.push_token, isFresh: (name: string) => !known_.has(name) } satisfies Begun

@@ -1,3 +1,4 @@
+import { CurrentCaller } from "@coffer/domain/access/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { TargetName } from "@coffer/domain/base/Names"
 import { Conflict, UpstreamFailed } from "@coffer/domain/errors/Errors"
@@ -19,7 +20,7 @@ export interface PlanRequest {
 }
 
 /** The errors that callers get for a push that failed. */
-const toCallers = (name: TargetName) => ({
+export const toCallers = (name: TargetName) => ({
   PlatformFailed: ({ reason }: PlatformFailed) => new UpstreamFailed({ message: `target ${name}: ${reason}` }),
   NotBegun: ({ message }: NotBegun) => new Conflict({ message })
 })
@@ -50,10 +51,18 @@ export class Pushes extends Effect.Service<Pushes>()("@coffer/server/Pushes", {
       const { passed, planned, prepared } = yield* prepare(place, name, request.take_over === true)
       if (planned !== request.plan) return yield* changedMeanwhile(name)
       const begun = yield* access.change(entering, (inside) => begin(inside, prepared, passed))
+      const caller = yield* CurrentCaller
+      const stillMay = Effect.match(
+        access.change(entering, () => Effect.void),
+        {
+          onFailure: () => false,
+          onSuccess: () => true
+        }
+      ).pipe(Effect.provideService(CurrentCaller, caller))
       const result: PushResult = {
         target: name,
         revision: prepared.revision,
-        ...(yield* send(place, prepared, begun))
+        ...(yield* send(place, prepared, { ...begun, stillMay }))
       }
       return result
     })

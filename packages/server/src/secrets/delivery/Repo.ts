@@ -15,6 +15,8 @@ const TargetRow = Schema.Struct({
   pushed_revision: Schema.NullOr(Schema.Number),
   pushed_at: Schema.NullOr(Schema.String),
   owned: Schema.Number,
+  state: Schema.NullOr(Schema.String),
+  checked_at: Schema.NullOr(Schema.String),
   automatic: Schema.String,
   pushes_as: Schema.NullOr(Schema.String),
   failures: Schema.Number,
@@ -26,16 +28,23 @@ const TargetRow = Schema.Struct({
 })
 export type TargetRow = typeof TargetRow.Type
 
-const OwnRow = Schema.Struct({ name: Schema.String, digest: Schema.NullOr(Schema.String) })
+const OwnRow = Schema.Struct({
+  name: Schema.String,
+  secret_key: SecretKey,
+  digest: Schema.NullOr(Schema.String),
+  stamp: Schema.NullOr(Schema.String)
+})
 /** A key of a platform that this server wrote. Without a digest it was sent, and perhaps not taken. */
 export type OwnRow = typeof OwnRow.Type
 
-/** A target to which the server pushes by itself, with its place and the person by whose rights it does. */
-const AutomaticRow = Schema.Struct({
+/** A target, with its place and the person by whose rights it does. */
+const PlacedRow = Schema.Struct({
   id: TargetId,
   name: TargetName,
   kind: Schema.String,
   failures: Schema.Number,
+  automatic: Schema.String,
+  paused: Schema.NullOr(Schema.String),
   org_id: OrgId,
   org: OrgName,
   project: ProjectName,
@@ -46,7 +55,7 @@ const AutomaticRow = Schema.Struct({
   person: Schema.NullOr(Schema.String),
   superadmin: Schema.NullOr(Schema.Number)
 })
-export type AutomaticRow = typeof AutomaticRow.Type
+export type PlacedRow = typeof PlacedRow.Type
 
 const DueRow = Schema.Struct({ id: TargetId, org_id: OrgId })
 const id = idRow(TargetId)
@@ -56,7 +65,7 @@ const KeyRow = Schema.Struct({ credential_key: SecretKey })
 
 const columns = sql`t.id AS id, t.name AS name, t.kind AS kind, t.credential_key AS credential_key, t.terms AS terms,
   t.automatic AS automatic, (SELECT u.email FROM users u WHERE u.id = t.pusher_id) AS pushes_as, t.failures AS failures,
-  t.problem AS problem, t.retry_at AS retry_at, t.paused AS paused,
+  t.state AS state, t.checked_at AS checked_at, t.problem AS problem, t.retry_at AS retry_at, t.paused AS paused,
   t.pushed_revision AS pushed_revision, t.pushed_at AS pushed_at, t.created_by AS created_by, t.created_at AS created_at,
   (SELECT count(*) FROM target_keys k WHERE k.target_id = t.id) AS owned`
 
@@ -82,8 +91,8 @@ const pushMillis = 60_000
 export const targetsRepo = Effect.map(query, ({ all, first, insert, one, returning, write }) => {
   const insertKeys = insert(
     "target_keys",
-    ["target_id", "name", "secret_key", "digest", "pushed_at"],
-    sql`ON CONFLICT (target_id, name) DO UPDATE SET secret_key = excluded.secret_key, digest = excluded.digest,
+    ["target_id", "name", "secret_key", "digest", "stamp", "pushed_at"],
+    sql`ON CONFLICT (target_id, name) DO UPDATE SET secret_key = excluded.secret_key, digest = excluded.digest, stamp = excluded.stamp,
       pushed_at = excluded.pushed_at`
   )
   const claim = returning(TokenRow)`
@@ -109,11 +118,16 @@ export const targetsRepo = Effect.map(query, ({ all, first, insert, one, returni
 
     remove: write`DELETE FROM targets WHERE id = ${"id"}`,
 
-    own: all(OwnRow)`SELECT name, digest FROM target_keys WHERE target_id = ${"id"} ORDER BY name`,
+    own: all(OwnRow)`SELECT name, secret_key, digest, stamp FROM target_keys WHERE target_id = ${"id"} ORDER BY name`,
 
     insertKeys,
 
     forgetKey: write`DELETE FROM target_keys WHERE target_id = ${"id"} AND name = ${"name"}`,
+
+    /** Notes how the platform has a key, unless another push has begun. */
+    setStamp: write`
+      UPDATE target_keys SET stamp = ${"stamp"} WHERE target_id = ${"id"} AND name = ${"name"}
+        AND EXISTS (SELECT 1 FROM targets WHERE id = ${"id"} AND push_token = ${"token"})`,
 
     /** Forgets a key that was sent and certainly not taken, unless it was there before. */
     forgetUntaken: write`DELETE FROM target_keys WHERE target_id = ${"id"} AND name = ${"name"} AND digest IS NULL`,
@@ -128,7 +142,8 @@ export const targetsRepo = Effect.map(query, ({ all, first, insert, one, returni
     end: write`UPDATE targets SET push_until = NULL WHERE id = ${"id"} AND push_token = ${"token"}`,
 
     pushed: returning(id)`
-      UPDATE targets SET pushed_revision = ${"revision"}, pushed_at = ${"now"}, failures = 0, problem = ${"problem"}, retry_at = NULL
+      UPDATE targets SET pushed_revision = ${"revision"}, pushed_at = ${"now"}, failures = 0, problem = ${"problem"}, retry_at = NULL,
+        state = ${"state"}, checked_at = ${"now"}, check_at = ${databaseTime} + ${"millis"}
       WHERE id = ${"id"} AND push_token = ${"token"} RETURNING id`,
 
     forgetSources: write`DELETE FROM target_sources WHERE target_id = ${"id"}`,
@@ -146,12 +161,13 @@ export const targetsRepo = Effect.map(query, ({ all, first, insert, one, returni
       WHERE ${isAutomatic} AND (t.retry_at IS NULL OR t.retry_at <= ${databaseTime}) AND ${isBehind}
       ORDER BY t.id LIMIT ${"limit"}`,
 
-    /** A target that the server pushes to, with the person as far as the account is not disabled. */
-    automatic: first(AutomaticRow)`
-      SELECT t.id AS id, t.name AS name, t.kind AS kind, t.failures AS failures, o.id AS org_id, o.name AS org, p.name AS project,
+    /** A target by its id, with the person as far as the account is not disabled. */
+    placed: first(PlacedRow)`
+      SELECT t.id AS id, t.name AS name, t.kind AS kind, t.failures AS failures,
+        t.automatic AS automatic, t.paused AS paused, o.id AS org_id, o.name AS org, p.name AS project,
         e.id AS env_id, e.name AS env, u.id AS pusher_id, u.email AS email, u.name AS person, u.superadmin AS superadmin
       FROM targets t ${placed} LEFT JOIN users u ON u.id = t.pusher_id AND u.disabled_at IS NULL
-      WHERE t.id = ${"id"} AND ${isAutomatic}`,
+      WHERE t.id = ${"id"}`,
 
     /** Targets of the server's own pushes where the last one failed, or that are stopped. */
     failing: one(CountRow)`
@@ -169,6 +185,13 @@ export const targetsRepo = Effect.map(query, ({ all, first, insert, one, returni
     noteMail: returning(id)`
       UPDATE targets SET mailed_at = ${databaseTime} WHERE id = ${"id"}
         AND (mailed_at IS NULL OR mailed_at <= ${databaseTime} - ${"millis"}) RETURNING id`,
+
+    checked: write`
+      UPDATE targets SET state = ${"state"}, checked_at = ${"now"}, check_at = ${databaseTime} + ${"millis"} WHERE id = ${"id"}`,
+
+    dueChecks: all(DueRow)`
+      SELECT t.id AS id, o.id AS org_id FROM targets t ${placed}
+      WHERE t.check_at <= ${databaseTime} ORDER BY t.check_at, t.id LIMIT ${"limit"}`,
 
     /** For a copy of a database: the one that it was copied from goes on. */
     stopAll: write`UPDATE targets SET paused = ${"reason"} WHERE automatic <> 'off' AND paused IS NULL`

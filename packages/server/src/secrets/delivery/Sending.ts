@@ -7,10 +7,10 @@ import type { Place } from "../../access/Access.js"
 import { now } from "../../base/Time.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { orgScope } from "../../database/Scopes.js"
-import type { Value } from "../../keys/Envelope.js"
 import type { Plan } from "./Plan.js"
 import { type OwnRow, targetsRepo } from "./Repo.js"
 import type { StoredTarget } from "./Targets.js"
+import { checkMillis } from "./CheckEvery.js"
 import { PlatformFailed } from "./PlatformFailed.js"
 import type { Connection, Listed, TargetKind } from "./TargetKind.js"
 import type { Source } from "./TargetValues.js"
@@ -23,7 +23,7 @@ export interface Prepared {
   readonly listed: Listed
   readonly own: ReadonlyArray<OwnRow>
   readonly plan: Plan
-  readonly digestOf: (name: string, value: Value) => string
+  readonly digestOf: (name: string, value: Redacted.Redacted) => string
   readonly revision: number
   readonly sources: ReadonlyArray<Source>
 }
@@ -33,20 +33,26 @@ export interface Begun {
   readonly token: number
   /** Whether a name was not ours before this push. */
   readonly isFresh?: (name: string) => boolean
+  /** Whether whoever pushes may still do it; asked before each step. */
+  readonly stillMay?: Effect.Effect<boolean>
 }
 
 /** How many calls go to a target at once. */
 const atOnce = 4
-/** How many keys are sent before the push is extended, and what was done is recorded. */
+/** How many keys are sent before the push is extended, and what was done is recorded: none may take longer than the push has. */
 const inStep = 20
+/** The same, where one call goes at a time. */
+const inOrderedStep = 4
 /** How long one push sends. The rest is left for another one. */
 const patienceMillis = 25_000
 
 interface Step {
-  readonly put: ReadonlyArray<string>
+  /** The names, each with the stamp that the platform gave it. */
+  readonly put: ReadonlyArray<readonly [name: string, stamp: string | undefined]>
   readonly remove: ReadonlyArray<string>
 }
 
+const lost = new PlatformFailed({ reason: "whoever pushes may not do it any more", isUndone: true })
 const overtaken = new PlatformFailed({ reason: "another push has taken over", isUndone: true })
 
 /** The note about keys that a plan leaves out, for the status of its target; null if it leaves out none. */
@@ -55,6 +61,13 @@ const problemOf = ({ changes }: Plan): string | null => {
   return left === 0 ? null : `${left} of the keys cannot be pushed: the plan of a push says why`
 }
 
+/** The failure after which a platform asks to wait longest. */
+const slowest = (failures: ReadonlyArray<PlatformFailed>): PlatformFailed | undefined =>
+  failures.reduce<PlatformFailed | undefined>(
+    (one, other) => (one === undefined || (other.retryAfterSeconds ?? 0) > (one.retryAfterSeconds ?? 0) ? other : one),
+    undefined
+  )
+
 /** Sends what a plan says. Before each step it checks that no other push has begun, and after it records what was done. */
 export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
   const repo = yield* targetsRepo
@@ -62,26 +75,27 @@ export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
   return Effect.fnUntraced(function* (
     place: Place<"target.push">,
     prepared: Prepared,
-    { isFresh = () => false, token }: Begun
+    { isFresh = () => false, stillMay = Effect.succeed(true), token }: Begun
   ) {
     const { connection, digestOf, kind, listed, plan, revision, target } = prepared
     const { id } = target
     const inOrg = <A, E, R>(effect: Effect.Effect<A, E, R>) => fenced(effect, [orgScope(place.org.id)])
 
     /** Fails unless this is still the last push that began. */
-    const extend = Effect.flatMap(inOrg(repo.extend({ id, token })), (rows) =>
-      rows.length === 0 ? overtaken : Effect.void
-    )
+    const extend = Effect.gen(function* () {
+      if (!(yield* stillMay)) return yield* lost
+      if ((yield* inOrg(repo.extend({ id, token }))).length === 0) return yield* overtaken
+    })
 
     const recorded = ({ put, remove }: Step) =>
       inOrg(
         Effect.gen(function* () {
           if ((yield* repo.extend({ id, token })).length === 0) return
           const pushed_at = yield* now
-          const rows = put.flatMap((name) => {
+          const rows = put.flatMap(([name, stamp = null]) => {
             const one = plan.put.get(name)
             if (one === undefined) return []
-            return [{ target_id: id, name, secret_key: one.key, digest: digestOf(name, one.value), pushed_at }]
+            return [{ target_id: id, name, secret_key: one.key, digest: digestOf(name, one.value), stamp, pushed_at }]
           })
           yield* repo.insertKeys(rows)
           yield* Effect.forEach(remove, (name) => repo.forgetKey({ id, name }), { discard: true })
@@ -93,14 +107,15 @@ export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
       inOrg(Effect.forEach(names.filter(isFresh), (name) => repo.forgetUntaken({ id, name }), { discard: true }))
 
     const whole = Effect.gen(function* () {
-      const step: Step = { put: [...plan.put.keys()], remove: plan.remove }
+      const names = [...plan.put.keys()]
+      const step: Step = { put: names.map((name) => [name, undefined] as const), remove: plan.remove }
       if (step.put.length + step.remove.length === 0) return { ...step, left: 0 }
       yield* extend
       if (!("write" in kind)) return yield* Effect.dieMessage("a kind without write")
       const put = new Map([...plan.put].map(([name, { value }]) => [name, value] as const))
       yield* kind
         .write(connection, listed, { put, remove: plan.remove })
-        .pipe(Effect.tapError(({ isUndone }) => (isUndone ? forget(step.put) : Effect.void)))
+        .pipe(Effect.tapError(({ isUndone }) => (isUndone ? forget(names) : Effect.void)))
       yield* recorded(step)
       return { ...step, left: 0 }
     })
@@ -116,24 +131,30 @@ export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
         })),
         ...plan.remove.map((name) => ({ name, isPut: false, call: kind.remove(connection, listed, name) }))
       ]
-      const done: { readonly put: Array<string>; readonly remove: Array<string> } = { put: [], remove: [] }
-      const steps = Array.chunksOf(calls, inStep)
+      const done: { readonly put: Array<Step["put"][number]>; readonly remove: Array<string> } = { put: [], remove: [] }
+      const isOrdered = kind.isOrdered === true
+      const steps = Array.chunksOf(calls, isOrdered ? inOrderedStep : inStep)
       let sent = 0
       for (const some of steps) {
         if ((yield* Clock.currentTimeMillis) >= deadline) break
         yield* extend
-        const ends = yield* Effect.forEach(some, ({ call }) => Effect.either(call), { concurrency: atOnce })
+        const ends = yield* Effect.forEach(some, ({ call }) => Effect.either(call), {
+          concurrency: isOrdered ? 1 : atOnce
+        })
         sent += some.length
-        const taken = some.filter((_one, index) => ends[index] !== undefined && Either.isRight(ends[index]))
+        const taken = some.flatMap(({ isPut, name }, index) => {
+          const end = ends[index]
+          return end !== undefined && Either.isRight(end) ? [{ isPut, name, stamp: end.right ?? undefined }] : []
+        })
         const step: Step = {
-          put: taken.filter(({ isPut }) => isPut).map(({ name }) => name),
+          put: taken.filter(({ isPut }) => isPut).map(({ name, stamp }) => [name, stamp] as const),
           remove: taken.filter(({ isPut }) => !isPut).map(({ name }) => name)
         }
         done.put.push(...step.put)
         done.remove.push(...step.remove)
         yield* recorded(step)
         const failures = ends.flatMap((end) => (Either.isLeft(end) ? [end.left] : []))
-        const [failure] = failures
+        const failure = slowest(failures)
         if (failure === undefined) continue
         const undone = some.filter((_one, index) => {
           const end = ends[index]
@@ -155,12 +176,38 @@ export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
     const ended = Effect.onExit(single, () => inOrg(repo.end({ id, token })))
     /** Notes the revision, unless another push has begun, which knows more. */
     const note = Effect.gen(function* () {
-      const noted = yield* repo.pushed({ id, token, revision, problem: problemOf(plan), now: yield* now })
+      const state = kind.tells === "names" ? "unknown" : "in step"
+      const noted = yield* repo.pushed({
+        id,
+        token,
+        revision,
+        problem: problemOf(plan),
+        now: yield* now,
+        state,
+        millis: checkMillis
+      })
       if (noted.length === 0) return
       yield* repo.forgetSources({ id })
       yield* repo.insertSources(prepared.sources.map((source) => ({ target_id: id, ...source })))
     })
-    const { left, put, remove } = yield* Effect.tap(ended, ({ left }) => (left > 0 ? Effect.void : inOrg(note)))
+    /** Asks for the stamps of keys that the platform gave none for. Without them, a change of these keys there is unknown. */
+    const stampRest = (put: Step["put"]) =>
+      Effect.gen(function* () {
+        const unstamped = put.flatMap(([name, stamp]) => (stamp === undefined ? [name] : []))
+        if (unstamped.length === 0 || (kind.tells !== "times" && kind.tells !== "versions")) return
+        const { keys } = yield* kind.list(connection)
+        yield* inOrg(
+          Effect.forEach(
+            unstamped,
+            (name) => repo.setStamp({ id, name, stamp: keys.get(name)?.stamp ?? null, token }),
+            { discard: true }
+          )
+        )
+      }).pipe(Effect.catchAll(() => Effect.void))
+
+    const { left, put, remove } = yield* Effect.tap(ended, ({ left, put }) =>
+      Effect.zipRight(stampRest(put), left > 0 ? Effect.void : inOrg(note))
+    )
     return { pushed: put.length, removed: remove.length, left }
   })
 })

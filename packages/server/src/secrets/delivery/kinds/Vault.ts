@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import { field } from "./Fields.js"
 import { PlatformFailed } from "../PlatformFailed.js"
 import type { Connection, Told, WholeKind } from "../TargetKind.js"
 
@@ -17,9 +18,6 @@ const headersOf = ({ credential, place: { namespace } }: Connection) => ({
   ...(namespace !== undefined && { "x-vault-namespace": namespace })
 })
 
-const field = (json: unknown, ...names: ReadonlyArray<string>): unknown =>
-  names.reduce<unknown>((inner, name) => (Predicate.hasProperty(inner, name) ? inner[name] : undefined), json)
-
 /** A field that is no text is another's: its digest is its form. */
 const toldOf = (value: unknown): Told => (Predicate.isString(value) ? { value: Redacted.make(value) } : {})
 
@@ -28,6 +26,8 @@ const versionOf = ({ stamp }: { readonly stamp: string }) => Number(stamp.replac
 
 /** KV 2: a patch names only our fields, and the version that was listed, so that nothing of others is overwritten. */
 export const vault: WholeKind = {
+  tells: "values",
+
   refuses: (name) => (name.length > maxName ? `a name has at most ${maxName} characters there` : null),
 
   list: (connection) =>
@@ -64,15 +64,15 @@ export const vault: WholeKind = {
           ...headersOf(connection),
           ...(!isNew && { "content-type": "application/merge-patch+json" })
         },
+        also: [400],
         json: { options: { cas: versionOf(listed) }, data: isNew ? Object.fromEntries(values) : data }
       })
       .pipe(
-        Effect.mapError((failure) =>
-          failure.reason.includes("status 400")
+        Effect.flatMap(({ status }) =>
+          status === 400
             ? new PlatformFailed({ reason: "it has changed meanwhile, or refuses the write", isUndone: true })
-            : failure
-        ),
-        Effect.asVoid
+            : Effect.void
+        )
       )
   }
 }
