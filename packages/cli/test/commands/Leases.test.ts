@@ -77,7 +77,8 @@ describe("coffer run --lease", () => {
   })
 
   it("ends the user when a signal ends the command", async () => {
-    const child = place.home.start(["run", "--lease", "DB=app-role", "--", "sh", "-c", script])
+    const asleep = 'echo "$DB_USER"; exec sleep 60'
+    const child = place.home.start(["run", "--lease", "DB=app-role", "--", "sh", "-c", asleep])
     await firstLine(child)
     child.kill("SIGTERM")
     const { code, signal, stderr } = await finish(child)

@@ -244,6 +244,38 @@ describe("a lease", () => {
     }).pipe(withLeases({ SERVICE_LEASES_PER_CALLER: "2", SERVICE_LEASES_PER_ENVIRONMENT: "3" }))
   )
 
+  it.effect("is made beside others that get rights on the same tables, and beside the end of others", () =>
+    Effect.gen(function* () {
+      const { ada, database } = yield* world
+      yield* createRole(ada)
+      const first = yield* Effect.all(
+        Array.from({ length: 4 }, () => lease(ada)),
+        { concurrency: 4 }
+      )
+      for (const { id } of first) yield* revoke(ada, id)
+      const [second] = yield* Effect.all(
+        [
+          Effect.all(
+            Array.from({ length: 4 }, () => lease(ada)),
+            { concurrency: 4 }
+          ),
+          round
+        ],
+        {
+          concurrency: 2
+        }
+      )
+      assert.sameMembers(
+        yield* usersIn(database),
+        second.map(({ username }) => username)
+      )
+      assert.deepStrictEqual(
+        (yield* list(ada)).map(({ problem }) => problem),
+        [null, null, null, null]
+      )
+    }).pipe(withLeases())
+  )
+
   it.effect("leaves no user if it is ended while the database makes it", () =>
     Effect.gen(function* () {
       const { ada, database } = yield* world

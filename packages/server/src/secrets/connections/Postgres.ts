@@ -46,9 +46,13 @@ const sessionsOf = (client: Client, name: string) =>
     ([count]) => Number(count)
   )
 
+/** Two transactions that grant on one object, or revoke, cannot run at once: the later one would fail. */
+const inTurn = "SELECT pg_advisory_xact_lock(hashtextextended('coffer leases', 0))"
+
 const inTransaction = <E>(client: Client, statements: ReadonlyArray<string>, confirm: Effect.Effect<void, E>) =>
   Effect.gen(function* () {
     yield* run(client, "BEGIN")
+    yield* run(client, inTurn)
     yield* Effect.forEach(statements, (statement) => run(client, statement), { discard: true })
     yield* confirm
     yield* run(client, "COMMIT")
