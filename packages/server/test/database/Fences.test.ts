@@ -18,7 +18,7 @@ const beginners: Readonly<Record<string, string>> = {
   "database/copy/SqliteSides.ts": "only reads a file that is locked",
   "database/sqlite/GroupCommit.ts": "the file is locked, and compared before COMMIT",
   "database/sqlite/Lock.ts": "is the lock",
-  "secrets/connections/PostgresLogin.ts": "an operator's database: it commits only after the fence of ours was compared"
+  "secrets/connections/Postgres.ts": "an operator's database: it commits only after the fence of ours was compared"
 }
 
 describe("the fence of a database", () => {
