@@ -36,6 +36,8 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
 
   const webshop = () => call("POST", "/acme/projects", { name: "webshop" })
   const account = () => call("POST", "/acme/service-accounts", { name: "ci" })
+  const directory = () => call("POST", "/acme/scim")
+  const noDirectory = () => call("DELETE", "/acme/scim")
   const agent = () => call("POST", "/acme/service-accounts", { name: "agent" })
   const invite = () => call("POST", "/acme/members", { email: "grace@example.com" })
 
@@ -246,6 +248,9 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "request refuse": asked,
     "request withdraw": asked,
     "acl grant": { before: [invite, account, groups] },
+    "scim enable": { before: [noDirectory] },
+    "scim rotate": { before: [directory] },
+    "scim disable": { before: [directory] },
     "group map": { before: [groups] },
     "group unmap": {
       before: [

@@ -82,6 +82,7 @@ export class Stage {
       join(this.folder, "etc/coffer.env"),
       [
         "SMTP_HOST=log",
+        "SERVICE_SCIM_DOMAINS=example.com",
         `SERVICE_PORT=${port}`,
         "SUPERADMIN_EMAIL_0=ada@example.com",
         ...(isPublic ? [`SERVICE_PUBLIC_URL=${this.url}`, "SERVICE_TRUSTED_PROXIES=127.0.0.0/8"] : []),
