@@ -26,7 +26,7 @@ import { publicUrl } from "../federations/Signer.js"
 export interface Loss {
   readonly statuses: ReadonlyArray<401 | 403 | 404>
   readonly concerns: (endpoint: Endpoint, kind: Caller["kind"]) => boolean
-  /** What must be there before it can happen. */
+  /** Makes the state that it takes away. */
   readonly before?: (scene: Scene) => Promise<unknown>
   readonly happens: (scene: Scene) => Promise<unknown>
 }

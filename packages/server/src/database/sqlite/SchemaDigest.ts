@@ -1,2 +1,2 @@
 /** Written by scripts/migrations.mjs. The digest of the schema that all migrations make, in hex. */
-export const schemaDigest = "fa3aaad16102fa666975c79290b10c1dc8aaf970e65ce406721d2bf2426ac874"
+export const schemaDigest = "bbe2017642ed1c99f6b3626440fbf40ff29d1b2d165bfb1f3f420a9b2bb804d5"
