@@ -29,7 +29,9 @@ const harmless: Readonly<Record<string, string>> = {
 const elsewhere: Readonly<Record<string, ReadonlyArray<string>>> = {
   "concerns the caller alone": ["/api/auth/"],
   "is about people and their rights": [
-    ...["/members", "/acl", "/groups", "/group-mappings", "/scim", "/service-accounts"].map((at) => `/api/orgs/:org_name${at}`),
+    ...["/members", "/acl", "/groups", "/group-mappings", "/scim", "/service-accounts"].map(
+      (at) => `/api/orgs/:org_name${at}`
+    ),
     "/api/users/"
   ],
   "decides on what was asked for": ["/api/orgs/:org_name/approvals/", "/api/orgs/:org_name/requests"],
