@@ -127,7 +127,7 @@ describe("rules that name keys", () => {
     )
   })
 
-  it("decide on all keys as before where every rule is for all of them, and none denies", () => {
+  it("decide on all keys as before where every rule is for all of them, and no rule denies", () => {
     fc.assert(
       fc.property(asked, (one) => {
         const rules = one.rules.map(({ denies: _denies, key_pattern: _pattern, ...rule }) => rule)

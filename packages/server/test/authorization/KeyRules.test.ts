@@ -1,7 +1,7 @@
 import { type Action, needs } from "@coffer/domain/access/Permissions"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Caller, type Person, Service } from "./Service.js"
 import { endpoints, useRuleBody } from "./Contract.js"
+import { type Caller, type Person, Service } from "./Service.js"
 
 const project = "/api/orgs/:org_name/projects/:project_name"
 const env = `${project}/envs/:env_name`
@@ -46,7 +46,12 @@ const calls: Readonly<Record<string, "key" | "part" | "whole">> = {
   [`GET ${env}/targets/:target_name`]: "whole",
   [`DELETE ${env}/targets/:target_name`]: "whole",
   [`POST ${env}/targets/:target_name/plan`]: "whole",
-  [`POST ${env}/targets/:target_name/push`]: "whole"
+  [`POST ${env}/targets/:target_name/push`]: "whole",
+  [`PATCH ${env}/targets/:target_name`]: "whole",
+  [`GET ${env}/leases`]: "whole",
+  [`POST ${env}/roles/:role_name/leases`]: "whole",
+  [`POST ${env}/leases/:lease_id/renew`]: "whole",
+  [`DELETE ${env}/leases/:lease_id`]: "whole"
 }
 
 /** Calls of which the path names no environment, or that show no keys although an action with a rule stands in their contract. */
@@ -55,6 +60,7 @@ const elsewhere: ReadonlyArray<string> = []
 const isByRule = (requires: string | undefined): boolean =>
   requires !== undefined && requires in needs && "permission" in needs[requires as Action]
 
+const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
 const at = (name: string) => `/api/orgs/acme/projects/webshop/envs/${name}`
 const prod = at("prod")
 
@@ -78,7 +84,7 @@ const get = async (caller: Caller, path: string) => service.do(caller, "GET", pa
 const keysIn = (rows: ReadonlyArray<{ readonly key: string }>) => rows.map(({ key }) => key)
 
 beforeAll(async () => {
-  service = await Service.start()
+  service = await Service.start({ SERVICE_BROKER: "1" })
   ada = await service.person("ada@example.com")
   await service.do(ada, "POST", "/api/orgs", { name: "acme" })
   await service.do(ada, "POST", "/api/orgs/acme/projects", { name: "webshop" })
@@ -105,7 +111,7 @@ beforeAll(async () => {
 afterAll(() => service.remove())
 
 describe("rules that name keys", () => {
-  it("are known for every call on which an access rule decides, and for no call that is gone", () => {
+  it("are known for every call on which an access rule decides, and for no removed call", () => {
     const byRule = endpoints.filter(({ requires }) => isByRule(requires)).map(({ call }) => call)
     assert.isAbove(byRule.length, 25)
     assert.deepStrictEqual(
@@ -128,7 +134,6 @@ describe("rules that name keys", () => {
       [`POST ${secret}/use-rules`]: useRuleBody,
       [`PATCH ${secret}/use-rules/:use_rule_id`]: { per_day: 1 }
     }
-    const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     for (const [call] of Object.entries(calls).filter(([, how]) => how === "key")) {
       const [method = "", path = ""] = call.split(" ")
       const of = (key: string) => path.replace(env, prod).replace(":key", key).replace(":use_rule_id", id)
@@ -146,12 +151,15 @@ describe("rules that name keys", () => {
   it("refuse calls that are about all keys", async () => {
     for (const [call] of Object.entries(calls).filter(([, how]) => how === "whole")) {
       const [method = "", path = ""] = call.split(" ")
-      const body = call.endsWith("/revert") ? { to: 1 } : method === "POST" ? {} : undefined
+      const body = call.endsWith("/revert") ? { to: 1 } : /^(?:POST|PATCH)/.test(method) ? {} : undefined
       for (const caller of [dev, lead]) {
         const status = await service.status(
           caller,
           method,
-          path.replace(env, prod).replace(":target_name", "k8s"),
+          path
+            .replace(env, prod)
+            .replace(/:(?:target|role)_name/, "k8s")
+            .replace(":lease_id", id),
           body
         )
         assert.include(body === undefined || call.endsWith("/revert") ? [403] : [400, 403], status, call)
