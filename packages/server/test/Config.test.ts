@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
+import { OrgName } from "@coffer/domain/base/Names"
 import type { Settings } from "@coffer/server/base/Config"
 import { loadConfig } from "@coffer/server/base/Config"
 import { Effect, LogLevel, Redacted } from "effect"
@@ -282,7 +283,7 @@ describe("the settings", () => {
         emailLogin: false,
         scimDomains: [
           { org: null, domain: "example.com" },
-          { org: "acme", domain: "*" }
+          { org: OrgName.make("acme"), domain: "*" }
         ],
         securityContacts: ["mailto:security@example.com", "https://example.com/security"],
         invitationMail: false,

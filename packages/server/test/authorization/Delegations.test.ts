@@ -101,6 +101,8 @@ describe("a delegation of an owner who is a superadmin too", () => {
       use_rule_id: person.id,
       connection_name: "shop-db",
       rotation_name: "shop-app",
+      role_name: "shop-role",
+      lease_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dce",
       target_name: "target",
       approval_id: person.id,
       request_id: person.id,

@@ -53,6 +53,8 @@ const build = async (): Promise<World> => {
     use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     connection_name: "shop-db",
     rotation_name: "shop-app",
+    role_name: "shop-role",
+    lease_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dce",
     target_name: "target",
     approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",

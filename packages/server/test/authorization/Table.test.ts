@@ -45,6 +45,8 @@ describe("before anything else of a request is looked at", () => {
     use_rule_id: "no",
     connection_name: "NO",
     rotation_name: "NO",
+    role_name: "NO",
+    lease_id: "no",
     target_name: "-no",
     approval_id: "no",
     request_id: "no",

@@ -93,7 +93,8 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       connection_name: await connected(owner, name),
       rotation_name: await rotated(owner, name),
       role_name: await withRole(owner, name),
-      lease_id: none,
+      // The database of its connection has no address, so there is none.
+      lease_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dce",
       target_name: (
         await service.do(
           owner,

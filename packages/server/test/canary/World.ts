@@ -259,7 +259,14 @@ export class World {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
     const { approval_id = "", delegation_id = "", delivery_id = "", passkey_id = "", request_id = "" } = this.#place
-    const { connection_name = "", removed_id = "", role_name = "", rotation_name = "", target_name = "" } = this.#place
+    const {
+      connection_name = "",
+      lease_id = "",
+      removed_id = "",
+      role_name = "",
+      rotation_name = "",
+      target_name = ""
+    } = this.#place
     const { export_id = "", group_name = "", import_id = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
       connection_name,
@@ -271,6 +278,7 @@ export class World {
       delegation_id,
       passkey_id,
       group_name,
+      lease_id,
       delivery_id,
       webhook_id,
       approval_id,

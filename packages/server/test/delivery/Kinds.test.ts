@@ -1,6 +1,6 @@
 import type { TargetKindName, TargetPlace } from "@coffer/domain/secrets/TargetKinds"
 import { targetKinds } from "@coffer/domain/secrets/TargetKinds"
-import { Checks } from "@coffer/server/secrets/delivery/Checks"
+import { TargetChecks } from "@coffer/server/secrets/delivery/TargetChecks"
 import { kinds } from "@coffer/server/secrets/delivery/Kinds"
 import { sealedBox } from "@coffer/server/secrets/delivery/kinds/SealedBox"
 import { assert, describe, it } from "@effect/vitest"
@@ -117,9 +117,9 @@ const at = ({ kind, place, platform }: Case, delayMillis = 0) =>
     return { ada, there, standIn }
   })
 
-const check = Effect.flatMap(Checks, (checks) => checks.check(envPath(), bao))
+const check = Effect.flatMap(TargetChecks, (checks) => checks.check(envPath(), bao))
 
-const run = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, Checks.Default).pipe(withPlatform)
+const run = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, TargetChecks.Default).pipe(withPlatform)
 
 describe("every kind", () => {
   it("has a stand-in", () => {

@@ -154,7 +154,12 @@ describe("a lease", () => {
       const ci = yield* account("ci")
       yield* grant(ci, "read")
       yield* sql`INSERT INTO api_keys ${sql.insert({
-        ...{ id: ci.credential.id, service_account_id: ci.id, token_hash: "x", hint: "x" },
+        ...{
+          id: ci.credential.type === "key" ? ci.credential.id : "",
+          service_account_id: ci.id,
+          token_hash: "x",
+          hint: "x"
+        },
         created_at: "2026-01-01T00:00:00.000Z"
       })}`
       const made = yield* delegate(dev)

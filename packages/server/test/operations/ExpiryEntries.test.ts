@@ -35,7 +35,7 @@ const told = Effect.map(entries(), (log) =>
 describe("an access rule that ends", () => {
   it("is recorded with its subject by the names of its kind, and its end", () => {
     const rule = { project_pattern: "webshop", env_pattern: "*", permission: "read" } as const
-    const facts = { ...rule, expires_at: 60_000 } as const
+    const facts = { ...rule, key_pattern: "**", denies: 0, expires_at: 60_000 } as const
     const names = { email: null, name: null, group_name: null }
     for (const [found, expected] of [
       [

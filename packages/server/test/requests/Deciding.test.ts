@@ -106,7 +106,7 @@ const scene = (terms: StoredTerms = {}) =>
     const askForAccess = (actor: Actor) =>
       as(actor)(
         access.change(access.org(orgPath(), "request.create"), (place) =>
-          rules.ask(place, orgPath(), {
+          rules.ask(place, {
             ...{ project: project.name, env: env.name, permission: "write", expires_in: 60, reason: "a look" }
           })
         )

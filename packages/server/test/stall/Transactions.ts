@@ -56,9 +56,6 @@ export const manyRows: Readonly<Record<string, number>> = {
   "PUT /api/imports/:import_id/declared": 200 + fewRows,
   "PUT /api/imports/:import_id/secrets": 4 * 200 + fewRows,
   "POST /api/imports": 4 * 200 + fewRows,
-  [`POST ${project}/envs/:env_name/targets/:target_name/plan`]:
-    "its platform has no address: test/delivery plans and pushes to one that has",
-  [`POST ${project}/envs/:env_name/targets/:target_name/push`]: "the same",
   "POST /api/imports/:import_id/finish": 4 * 200 + fewRows
 }
 
@@ -79,5 +76,13 @@ export const refused: Readonly<Record<string, string>> = {
   "POST /api/orgs/:org_name/approvals/:approval_id/approve": "nothing waits: a vote changes the row of the use",
   "POST /api/orgs/:org_name/approvals/:approval_id/refuse": "nothing waits: a vote changes the row of the use",
   [`POST ${project}/envs/:env_name/use`]: "no rule: with one, it writes two entries of the log",
+  [`POST ${project}/envs/:env_name/targets/:target_name/plan`]:
+    "its platform has no address: test/delivery plans and pushes to one that has",
+  [`POST ${project}/envs/:env_name/targets/:target_name/push`]: "the same",
+  [`POST ${project}/envs/:env_name/targets/:target_name/check`]: "the same",
+  [`POST ${project}/envs/:env_name/roles/:role_name/leases`]:
+    "its database has no address: test/leases makes users of one",
+  [`POST ${project}/envs/:env_name/leases/:lease_id/renew`]: "the same",
+  [`DELETE ${project}/envs/:env_name/leases/:lease_id`]: "the same",
   "POST /api/imports/:import_id/finish": "nothing arrived: test/archives/Archives.test.ts counts its transactions"
 }

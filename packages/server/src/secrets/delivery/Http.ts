@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { GatedHandlers } from "../../directory/requests/GatedHandlers.js"
 import { longList } from "../../http/LongList.js"
-import { Checks } from "./Checks.js"
+import { TargetChecks } from "./TargetChecks.js"
 import { Pushes } from "./Pushes.js"
 import { Targets } from "./Targets.js"
 
@@ -17,7 +17,7 @@ export const TargetsHttp = HttpApiBuilder.group(Api, "targets", (handlers) =>
     const access = yield* Access
     const targets = yield* Targets
     const pushes = yield* Pushes
-    const checks = yield* Checks
+    const checks = yield* TargetChecks
     const { gated } = yield* GatedHandlers
     return handlers
       .handle("list", ({ path }) =>
@@ -50,4 +50,4 @@ export const TargetsHttp = HttpApiBuilder.group(Api, "targets", (handlers) =>
       .handle("check", ({ path }) => checks.check(path, path.target_name))
       .handle("push", ({ path, payload }) => pushes.push(path, path.target_name, payload))
   })
-).pipe(Layer.provide([Targets.Default, Pushes.Default, Checks.Default, GatedHandlers.Default]))
+).pipe(Layer.provide([Targets.Default, Pushes.Default, TargetChecks.Default, GatedHandlers.Default]))

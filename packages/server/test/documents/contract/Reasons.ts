@@ -20,6 +20,7 @@ export const notInClient: Reasons = {
     "secrets/FoundKey: FoundKeyPage.pagination.limit"
   ],
   "travels in archives, which the command line writes as they come": [
+    "secrets/DeclaredKey: newDeclaration.required_in",
     "access/Previews: previewTerms.from",
     "access/Previews: previewTerms.pattern",
     "access/Protection: protectionTerms.approvers",
@@ -280,6 +281,7 @@ export const notSentByConsole: Reasons = {
     "api/AuthApi: federate.*",
     "api/AuthApi: tokenRequest.*",
     "api/AuthApi: verify.machine",
+    "secrets/UseRequest: StoreField.*",
     "secrets/UseRequest: UseRequest.*"
   ],
   "the console writes cells by the bundle, without force": [

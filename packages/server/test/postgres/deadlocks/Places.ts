@@ -95,6 +95,8 @@ export const makeKnown = () => {
         use_rule_id: id("use_rule_id"),
         connection_name: random.pick(connections),
         rotation_name: "shop-app",
+        role_name: "shop-role",
+        lease_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dce",
         target_name: random.pick(targets),
         approval_id: none,
         request_id: id("request_id"),

@@ -15,7 +15,7 @@ import { Targets } from "./Targets.js"
 import { TargetValues } from "./TargetValues.js"
 
 /** Compares what was pushed with what a platform has. */
-export class Checks extends Effect.Service<Checks>()("@coffer/server/Checks", {
+export class TargetChecks extends Effect.Service<TargetChecks>()("@coffer/server/TargetChecks", {
   effect: Effect.gen(function* () {
     const access = yield* Access
     const repo = yield* targetsRepo
