@@ -116,7 +116,7 @@ const limitRule = (org: string) =>
       const { write } = yield* query
       const limit = write`UPDATE acl_rules SET key_pattern = 'API_*', denies = 1 WHERE id = (
         SELECT min(r.id) FROM acl_rules r JOIN organizations o ON o.id = r.org_id
-        WHERE o.name = ${"org"} AND r.permission <> 'admin')`
+        WHERE o.name = ${"org"} AND r.subject_type = 'group')`
       yield* transaction(limit({ org }))
     })
   )
