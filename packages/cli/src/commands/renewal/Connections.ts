@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CannotDo } from "../../base/Failures.js"
 import { asking, atEnv, group, wide, yes } from "../../grammar/Command.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { argument, option, requiredOption } from "../../grammar/Fields.js"
 import { readBytes, sourceOf } from "../../terminal/Bytes.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -27,8 +28,9 @@ const columns = {
 
 const list = atEnv("list", {
   description: "List the databases that the server logs in to, to renew credentials of the environment",
-  examples: ["coffer connection list --env prod"],
-  options: { wide },
+  examples: ["coffer connection list webshop/prod"],
+  options: { place: optionalPlace, wide },
+  place: inPlace,
   run: ({ call, path }) =>
     Effect.map(
       call("connections", (api) => api.list({ path })),

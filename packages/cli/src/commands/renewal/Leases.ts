@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomUUID } from "node:crypto"
 import { atEnv, group, wide, yes } from "../../grammar/Command.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { argument, option } from "../../grammar/Fields.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../../terminal/View.js"
@@ -28,8 +29,9 @@ const columns = {
 
 const list = atEnv("list", {
   description: "List your leases in the environment; for admins, all of them",
-  examples: ["coffer lease list --env prod"],
-  options: { wide },
+  examples: ["coffer lease list webshop/prod"],
+  options: { place: optionalPlace, wide },
+  place: inPlace,
   run: ({ call, path }) =>
     Effect.map(
       call("leases", (api) => api.list({ path })),

@@ -4,6 +4,7 @@ import { type LeaseRole, newLeaseRole } from "@coffer/domain/secrets/LeaseRole"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { asking, atEnv, group, wide, yes } from "../../grammar/Command.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { argument, option, repeatedOption, requiredOption } from "../../grammar/Fields.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../../terminal/View.js"
@@ -20,8 +21,9 @@ const columns = {
 
 const list = atEnv("list", {
   description: "List the roles by which callers lease users of databases",
-  examples: ["coffer role list --env prod"],
-  options: { wide },
+  examples: ["coffer role list webshop/prod"],
+  options: { place: optionalPlace, wide },
+  place: inPlace,
   run: ({ call, path }) =>
     Effect.map(
       call("leaseRoles", (api) => api.list({ path })),

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import { momentCell, momentText } from "../../base/Moments.js"
 import { CannotDo } from "../../base/Failures.js"
 import { asking, atEnv, type Call, group, wide, yes } from "../../grammar/Command.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { argument, option, repeatedOption, requiredOption } from "../../grammar/Fields.js"
 import type { Codec } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -33,8 +34,9 @@ const columns = {
 
 const list = atEnv("list", {
   description: "List the credentials of the environment that renew themselves",
-  examples: ["coffer rotation list --env prod"],
-  options: { wide },
+  examples: ["coffer rotation list webshop/prod"],
+  options: { place: optionalPlace, wide },
+  place: inPlace,
   run: ({ call, path }) =>
     Effect.map(
       call("rotations", (api) => api.list({ path })),

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { momentCell, momentText } from "../../base/Moments.js"
 import { CannotDo } from "../../base/Failures.js"
 import { asking, atEnv, group, wide, yes } from "../../grammar/Command.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { requiredOption } from "../../grammar/Fields.js"
 import { flag } from "../../grammar/Specs.js"
 import { note, printFields, printJson, printList } from "../../terminal/Print.js"
@@ -38,8 +39,9 @@ const columns = {
 
 const list = atEnv("list", {
   description: "List the places on other platforms that secrets are pushed to",
-  examples: ["coffer target list"],
-  options: { wide },
+  examples: ["coffer target list webshop/prod"],
+  options: { place: optionalPlace, wide },
+  place: inPlace,
   run: ({ call, path }) =>
     Effect.map(
       call("targets", (api) => api.list({ path })),

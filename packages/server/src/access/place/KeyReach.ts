@@ -20,10 +20,7 @@ export class KeyReach {
 }
 
 /** The keys of rules by their patterns: null if they are all, undefined if they are none. */
-export const reachOf = (
-  gives: ReadonlyArray<string>,
-  takes: ReadonlyArray<string>
-): KeyReach | null | undefined => {
+export const reachOf = (gives: ReadonlyArray<string>, takes: ReadonlyArray<string>): KeyReach | null | undefined => {
   if (gives.length === 0 || takes.some(fitsAllKeys)) return undefined
   const isAll = gives.some(fitsAllKeys)
   return isAll && takes.length === 0 ? null : new KeyReach(isAll ? [allKeys] : gives, takes)

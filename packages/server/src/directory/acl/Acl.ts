@@ -52,7 +52,16 @@ export interface GrantRequest extends Omit<SubjectRef, "subject_type"> {
   readonly expires_at?: string
 }
 
-const aclRule = ({ denies, email, expires_at, group_name, key_pattern, name, request_id, ...row }: RuleRow): AclRule => ({
+const aclRule = ({
+  denies,
+  email,
+  expires_at,
+  group_name,
+  key_pattern,
+  name,
+  request_id,
+  ...row
+}: RuleRow): AclRule => ({
   ...row,
   ...keysOfRule({ denies, key_pattern }),
   ...(email !== null && { email }),

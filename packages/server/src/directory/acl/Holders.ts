@@ -72,7 +72,10 @@ const lasting = (reasons: ReadonlyArray<Reason>, wanted: Permission): Reason | u
       undefined
     )
 
-const grantOf = ({ group, ...rule }: PlaceRuleRow): Grant => ({ ...ruleGrantOf(rule), ...(group !== null && { group }) })
+const grantOf = ({ group, ...rule }: PlaceRuleRow): Grant => ({
+  ...ruleGrantOf(rule),
+  ...(group !== null && { group })
+})
 
 /** The rules that match a place, by their subjects. */
 const bySubject = (rules: ReadonlyArray<PlaceRuleRow>): ReadonlyMap<string, ReadonlyArray<Grant>> => {

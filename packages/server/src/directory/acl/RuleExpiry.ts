@@ -11,7 +11,14 @@ const EndedRow = Schema.Struct({ ...RuleRow.fields, org_id: Schema.NullOr(OrgId)
 /** The rule, with the names of its subject. */
 type Facts = Pick<
   RuleRow,
-  "subject_type" | "subject_id" | "project_pattern" | "env_pattern" | "permission" | "key_pattern" | "denies" | "expires_at"
+  | "subject_type"
+  | "subject_id"
+  | "project_pattern"
+  | "env_pattern"
+  | "permission"
+  | "key_pattern"
+  | "denies"
+  | "expires_at"
 > &
   Readonly<Record<"email" | "name" | "group_name", string | null>>
 
