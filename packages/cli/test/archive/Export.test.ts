@@ -153,7 +153,7 @@ describe("coffer org export", () => {
       assert.strictEqual(code, 1)
       assert.strictEqual(
         stderr,
-        `coffer: until ${time}, the same command continues with --id ${id}\n` +
+        `coffer: until 2026-01-31 12:00 UTC, the same command continues with --id ${id}\n` +
           "coffer: acme changes faster than it can be read: export again when fewer people and programs write\n"
       )
       assert.lengthOf(

@@ -21,7 +21,7 @@ describe("coffer target and coffer push", () => {
     const options = ["--kind", "vault", "--credential", "VAULT_TOKEN", "--prefix", "WEB_", "--remove", "own"]
     const made = await place.ok("target", "create", "bao", ...options, ...at)
     assert.include(made.stdout + made.stderr, "coffer push bao --plan")
-    assert.match(await place.prints("target", "list"), /bao\tvault\toff\t.*never/)
+    assert.match(await place.prints("target", "list"), /bao\tvault\t.*\toff\t.*never/)
 
     const planned = await place.ok("push", "bao")
     assert.match(planned.stdout, /WEB_STRIPE_KEY\tSTRIPE_KEY\tnew/)
@@ -41,7 +41,7 @@ describe("coffer target and coffer push", () => {
     assert.match(drifted.stdout, /WEB_STRIPE_KEY\tSTRIPE_KEY\tchanged there/)
     assert.include(drifted.stderr, "coffer push bao --plan")
     assert.strictEqual(drifted.code, 1)
-    assert.match(await place.prints("target", "list"), /bao\tvault\toff\tchanged there/)
+    assert.match(await place.prints("target", "list"), /bao\tvault\t.*\toff\tchanged there/)
 
     kv.write("webshop/prod", { WEB_STRIPE_KEY: canary, OTHER: "x" })
     await place.ok("secret", "delete", "STRIPE_KEY", "--yes")

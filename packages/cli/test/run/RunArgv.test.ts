@@ -9,6 +9,7 @@ const none = {
   also: [],
   only: [],
   allowEnv: [],
+  leases: new Map<string, string>(),
   files: undefined,
   isOverriding: true,
   isMasking: false,

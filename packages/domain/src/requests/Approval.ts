@@ -3,7 +3,7 @@ import { ApprovalId } from "../base/Ids.js"
 import { EnvName, ProjectName, SecretKey } from "../base/Names.js"
 import { createdAt, extensibleEnum, field, optional, Timestamp } from "../base/Schemas.js"
 import { UseMethod } from "../secrets/UseMethod.js"
-import { StoreField } from "../secrets/UseRequest.js"
+import { StoreField } from "../secrets/StoreField.js"
 
 /** A request that waits for a person, as it would be sent. */
 export const Approval = Schema.Struct({

@@ -3,6 +3,7 @@ import { withMessage } from "../base/Message.js"
 import { SecretKey } from "../base/Names.js"
 import { body, boundedArray, Count, field, optional } from "../base/Schemas.js"
 import { secretKeyForm } from "../base/NameForms.js"
+import { StoreField } from "./StoreField.js"
 import { UseMethod } from "./UseMethod.js"
 
 const urlMessage = withMessage("must be an https address of at most 8,000 ASCII characters")
@@ -33,27 +34,6 @@ const base64Message = withMessage("must be base64 with padding")
 const Base64 = Schema.String.pipe(
   Schema.filter((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text), base64Message)
 )
-
-const pointerMessage = withMessage("must be a JSON pointer of at most 500 characters, such as /key/secret")
-
-/** A field of the answer that is kept, and never shown. */
-export const StoreField = Schema.Struct({
-  pointer: field(
-    Schema.String.pipe(
-      Schema.filter((text) => text.length <= 500 && /^(?:\/(?:[^~/]|~[01])*)+$/.test(text), {
-        ...pointerMessage,
-        jsonSchema: { type: "string", maxLength: 500 }
-      })
-    ),
-    "where the text stands in the JSON of the answer (RFC 6901)",
-    "/key/secret"
-  ),
-  key: field(SecretKey, "the secret of this environment that gets it as a new version", SecretKey.make("STRIPE_KEY"))
-}).annotations({
-  identifier: "StoreField",
-  description: "a field of the answer that becomes a new version of a secret"
-})
-export type StoreField = typeof StoreField.Type
 
 const maxSecrets = 4
 const keysText = `at most ${maxSecrets} secrets in a request`

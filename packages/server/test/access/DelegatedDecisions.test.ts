@@ -46,8 +46,13 @@ const byRule: Readonly<Partial<Record<Action, Permission>>> = {
   "secret.compare": "read",
   "secret.copy": "read",
   "secret.write": "write",
-  "secret.destroy": "admin"
+  "secret.destroy": "admin",
+  "lease.list": "read",
+  "lease.create": "read",
+  "lease.renew": "read",
+  "lease.revoke": "read"
 }
+const revealing: ReadonlyArray<Action> = ["secret.read", "lease.create", "lease.renew"]
 const ofAnybody: ReadonlyArray<Action> = ["request.create", "request.list", "acl.explain"]
 const actions = Object.keys(needs) as ReadonlyArray<Action>
 const levels = ["use", "read", "write", "admin"] as const
@@ -58,7 +63,7 @@ const expected = (action: Action, { name, permission, reveal }: Delegated): stri
   if (need === undefined) return ofAnybody.includes(action) ? null : neverDelegated
   if (levels.indexOf(permission) < levels.indexOf(need))
     return `the delegation ${name} gives at most ${permission}, and this needs ${need}`
-  return action === "secret.read" && !reveal
+  return revealing.includes(action) && !reveal
     ? `the delegation ${name} was made without values and is never given one`
     : null
 }

@@ -239,7 +239,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
         ? [200, 204]
         : ["environments.bundle", "environments.matrix"].includes(endpoint.name)
           ? [200, 304]
-          : /\.(?:create|invite)$/.test(endpoint.name)
+          : /\.(?:create|invite)$|^(?:scim\.enable|acl\.review)$/.test(endpoint.name)
             ? [201]
             : method === "DELETE" || /^(?:imports\.(?:declared|secrets)|trash\.erase.*)$/.test(endpoint.name)
               ? [204]

@@ -80,7 +80,16 @@ const any = [
   `POST ${secret}/rollback`,
   `POST ${secret}/undelete`
 ]
-const whole = [`GET ${env}/check`, `GET ${env}/revisions`, `POST ${env}/revert`, `GET ${secret}/references`]
+const whole = [
+  `GET ${env}/check`,
+  `GET ${env}/revisions`,
+  `POST ${env}/revert`,
+  `GET ${secret}/references`,
+  `POST ${env}/roles/:role_name/leases`,
+  `GET ${env}/leases`,
+  `POST ${env}/leases/:lease_id/renew`,
+  `DELETE ${env}/leases/:lease_id`
+]
 
 describe("a delegation of an owner who is a superadmin too", () => {
   it("is refused every call of the contract but those listed, whatever its person may do", async () => {

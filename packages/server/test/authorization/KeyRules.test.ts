@@ -47,6 +47,7 @@ const calls: Readonly<Record<string, "key" | "part" | "whole">> = {
   [`DELETE ${env}/targets/:target_name`]: "whole",
   [`POST ${env}/targets/:target_name/plan`]: "whole",
   [`POST ${env}/targets/:target_name/push`]: "whole",
+  [`POST ${env}/targets/:target_name/check`]: "whole",
   [`PATCH ${env}/targets/:target_name`]: "whole",
   [`GET ${env}/leases`]: "whole",
   [`POST ${env}/roles/:role_name/leases`]: "whole",

@@ -187,13 +187,21 @@ const pushing = ["plan", "check", "push"].map(
   (what) => `POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/targets/:target_name/${what}`
 )
 
+/** These ask a database first, or need a user in one: see the tests of leases. */
+const leasing = [
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/roles/:role_name/leases",
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/leases/:lease_id/renew",
+  "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/leases/:lease_id"
+]
+
 /** This needs an other side, where `OtherSide` lets it go. */
 export const using = endpointOf("POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/use")
 
 /** Those of backups first: each reads the whole database, which grows with every scene. */
 export const changing = endpoints
   .filter(
-    ({ call, method }) => method !== "GET" && ![...open, ...reading, ...pushing].includes(call) && call !== using.call
+    ({ call, method }) =>
+      method !== "GET" && ![...open, ...reading, ...pushing, ...leasing].includes(call) && call !== using.call
   )
   .toSorted((a, b) => Number(b.path.includes("backups")) - Number(a.path.includes("backups")))
 

@@ -84,6 +84,8 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "secrets/delivery/PlatformCalls.ts": {
     JSON: caller("worker", "2 MiB and 25,000 values of a platform that people chose", "32")
   },
+  "secrets/delivery/kinds/Kubernetes.ts": { YAML: own("a text of JSON that it writes as YAML") },
+  "secrets/delivery/kinds/SealedBox.ts": { JWK: service("a public key of 32 bytes") },
   "secrets/delivery/Targets.ts": { JSON: own("the terms of a target") },
   "secrets/connections/Postgres.ts": {
     JSON: caller("loop", "names of 32 characters, one of each lease in a database", "any")
@@ -98,6 +100,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   },
   "secrets/use/Decoders.ts": { RegExp: own("a constant of the source") },
   "secrets/use/Placement.ts": { URL: caller("loop", "8,000 characters"), query: caller("loop", "8,000 characters") },
+  "secrets/use/StoredFields.ts": { JSON: caller("worker", "1 MiB and 25,000 values of a service's answer", "32") },
   "secrets/use/UpstreamResponse.ts": { JSON: service("1,024 KiB"), "UTF-8": service("1,024 KiB") },
   "directory/federations/Archive.ts": { JSON: own("keys of federations, 8,000 characters each") },
   "directory/federations/IssuerKeys.ts": { JSON: service("a bound of its own; the rest is cut") },
@@ -142,13 +145,14 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
 export const domainParsers: typeof parsers = {
   "archive/Calls.ts": { list: own("what a client is about to send: the server takes the limits alone") },
   "audit/AuditArchive.ts": { JSON: operator },
+  "base/JsonPointer.ts": { list: caller("loop", "500 characters") },
   "base/DomainNames.ts": { URL: caller("loop", "254 characters"), list: caller("loop", "254 characters") },
   "base/Invisible.ts": { RegExp: own("a constant of the source") },
   "base/Names.ts": { RegExp: own("a constant of the source") },
   "base/Pattern.ts": { list: caller("loop", "200 characters", "one level of alternatives") },
   "base/PlainUrl.ts": { URL: caller("loop", "8,000 characters of a use, 500 of a webhook") },
   "base/Span.ts": { RegExp: own("a constant of the source") },
-  "directory/Claims.ts": { URL: operator, list: caller("loop", "200 characters") },
+  "directory/Claims.ts": { URL: operator },
   "directory/ClientLogin.ts": {
     RegExp: own("a constant of the source"),
     URL: caller("loop", "a bound of its form: 125 characters")

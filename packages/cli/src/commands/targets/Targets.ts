@@ -138,7 +138,11 @@ const check = atEnv("check", {
 const edit = atEnv("edit", {
   description: "Let the server push to a target by itself, by your rights, or not any more",
   examples: ["coffer target edit bao --automatic push"],
-  options: { name, automatic: requiredOption("automatic", TargetAutomation, "off, push or repair"), ...asking },
+  options: {
+    name,
+    automatic: requiredOption("automatic", TargetAutomation, "How the server pushes by itself: off, push or repair"),
+    ...asking
+  },
   run: ({ call, options, path }) =>
     Effect.map(
       call("targets", (api) =>

@@ -1,7 +1,7 @@
 import { SecretKey } from "@coffer/domain/base/Names"
 import { defined } from "@coffer/domain/base/Defined"
 import { Placement } from "@coffer/domain/secrets/Placement"
-import { StoreField } from "@coffer/domain/secrets/UseRequest"
+import { StoreField } from "@coffer/domain/secrets/StoreField"
 import { UseMethod } from "@coffer/domain/secrets/UseMethod"
 import { UseAccount, UseHost, UsePath, type UseTerms, useRuleFields } from "@coffer/domain/secrets/UseRule"
 import * as Effect from "effect/Effect"

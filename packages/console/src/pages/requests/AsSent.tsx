@@ -30,11 +30,7 @@ export const AsSent = ({ request }: { readonly request: Approval }) => {
       )}
       {store !== undefined && (
         <p>
-          Stores the field{" "}
-          <code>
-            <Visible text={store.pointer} />
-          </code>{" "}
-          of the answer as a new version of <code>{store.key}</code>.
+          Stores <Visible text={store.pointer} /> as {store.key}.
         </p>
       )}
     </div>

@@ -1,7 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { type Forbidden, type NotFound, UseRefused } from "@coffer/domain/errors/Errors"
 import { SecretValue } from "@coffer/domain/secrets/SecretValues"
-import type { StoreField } from "@coffer/domain/secrets/UseRequest"
+import type { StoreField } from "@coffer/domain/secrets/StoreField"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"

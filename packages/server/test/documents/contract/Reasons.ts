@@ -281,7 +281,7 @@ export const notSentByConsole: Reasons = {
     "api/AuthApi: federate.*",
     "api/AuthApi: tokenRequest.*",
     "api/AuthApi: verify.machine",
-    "secrets/UseRequest: StoreField.*",
+    "secrets/StoreField: StoreField.*",
     "secrets/UseRequest: UseRequest.*"
   ],
   "the console writes cells by the bundle, without force": [
