@@ -8,6 +8,8 @@ import { assert, describe, it } from "vitest"
 /** Fields that are not counted, and why none gets lost in silence. */
 const reasons: Readonly<Record<string, string>> = {
   "rules.expires_at": "a rule may end on the way",
+  "rules.key_pattern": "a server that does not know it refuses the archive",
+  "rules.denies": "a server that does not know it refuses the archive",
   "webhooks.format": "every webhook has one: it is absent from archives of older servers alone",
   "versions.value": "a version has this or `destroyed_at`, never both or neither",
   "versions.destroyed_at": "a version has this or `value`, never both or neither",
