@@ -2000,6 +2000,7 @@ export type AuditAction =
   | "lease.revoke"
   | "lease.ended"
   | "lease.failed"
+  | "lease.left"
   | "approval.request"
   | "approval.approve"
   | "approval.refuse"

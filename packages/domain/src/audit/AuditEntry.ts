@@ -75,6 +75,7 @@ export const auditActions = [
   "lease.revoke",
   "lease.ended",
   "lease.failed",
+  "lease.left",
   "approval.request",
   "approval.approve",
   "approval.refuse",

@@ -145,6 +145,8 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
     `ended a lease of ${facts.text("role")}${facts.with("holder", (holder) => ` by ${holder}`)}`,
   "lease.ended": (facts) => `removed the user of a lease of ${facts.text("role")}: ${facts.text("reason")}`,
   "lease.failed": (facts) => `could not remove the user of a lease of ${facts.text("role")}: ${facts.text("problem")}`,
+  "lease.left": (facts) =>
+    `gave up removing the user ${facts.text("username")} of a lease of ${facts.text("role")}: ${facts.text("problem")}`,
   "approval.request": (facts) => `asked to use ${facts.secrets()} for ${facts.target()}`,
   "approval.approve": (facts) => `approved a request of ${facts.text("account")}${facts.inPlace()}`,
   "approval.refuse": (facts) => `refused a request of ${facts.text("account")}${facts.inPlace()}`,

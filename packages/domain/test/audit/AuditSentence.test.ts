@@ -153,6 +153,11 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["lease.revoke", { role: "app", holder: "ci" }, "ended a lease of app by ci"],
   ["lease.ended", { role: "app", reason: "it has expired" }, "removed the user of a lease of app: it has expired"],
   ["lease.failed", { role: "app", problem: "no answer" }, "could not remove the user of a lease of app: no answer"],
+  [
+    "lease.left",
+    { role: "app", username: "coffer_1", problem: "no answer" },
+    "gave up removing the user coffer_1 of a lease of app: no answer"
+  ],
   ["push.failed", { name: "bao", problem: "no answer" }, "could not push to the target bao: no answer"],
   ["target.update", { name: "bao" }, "changed the target bao"],
   ["target.create", { name: "bao" }, "added the target bao"],

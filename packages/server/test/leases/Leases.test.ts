@@ -1,5 +1,7 @@
 import { leasedUser, leasedUserForm } from "@coffer/server/secrets/connections/Kind"
-import { removalBackoff } from "@coffer/server/secrets/leases/LeaseEnds"
+import { Fence } from "@coffer/server/database/jobs/Lease"
+import { mostFailures, removalBackoff } from "@coffer/server/secrets/leases/LeaseEnds"
+import { makeErasing } from "@coffer/server/secrets/trash/Erasing"
 import { defaultSql } from "@coffer/domain/secrets/SqlTemplate"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
@@ -22,6 +24,22 @@ import {
   world
 } from "./World.js"
 import { Leases } from "@coffer/server/secrets/leases/Leases"
+
+/** Removes the environment, and gives it up. */
+const removeEnvironment = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO trash (place_id, kind, org_id, project_id, name, removed_by, removed_at, restorable_until, settled, erasing)
+    SELECT e.id, 'env', p.org_id, p.id, e.name, 'ada@example.com', 0, 0, 1, 1
+    FROM environments e JOIN projects p ON p.id = e.project_id JOIN connections c ON c.env_id = e.id`
+  yield* sql`UPDATE environments SET removed_at = '2026-01-01T00:00:00.000Z' WHERE id IN (SELECT place_id FROM trash)`
+})
+
+const valuesLeft = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`SELECT secret_id FROM secret_versions WHERE wrapped_key IS NOT NULL AND version = 1`
+  return rows.length
+})
 
 describe("a lease", () => {
   it.effect("is a user of its own that logs in until its end, and is removed then with its sessions", () =>
@@ -316,6 +334,82 @@ describe("a lease", () => {
       yield* round
       assert.deepStrictEqual(yield* usersIn(database), [])
       assert.deepStrictEqual(yield* list(ada), [])
+    }).pipe(withLeases())
+  )
+
+  it.effect("ends before the values of its removed environment are erased", () =>
+    Effect.gen(function* () {
+      const { ada, database } = yield* world
+      yield* createRole(ada)
+      yield* lease(ada)
+      const { eraseDue } = yield* makeErasing
+      yield* removeEnvironment
+      yield* eraseDue(yield* Fence)
+      yield* round
+      assert.deepStrictEqual(yield* usersIn(database), [])
+      assert.strictEqual(yield* valuesLeft, 1)
+      yield* eraseDue(yield* Fence)
+      assert.strictEqual(yield* valuesLeft, 0)
+    }).pipe(withLeases())
+  )
+
+  it.effect("whose database does not respond holds an erasure up for an hour, and is left there with an entry", () =>
+    Effect.gen(function* () {
+      const { ada, database } = yield* world
+      yield* createRole(ada)
+      const made = yield* lease(ada)
+      yield* setSecret(ada, "RENEWER", "wrong")
+      yield* removeEnvironment
+      const { eraseDue } = yield* makeErasing
+      let minutes = 0
+      for (; (yield* valuesLeft) > 0; minutes++) {
+        assert.isBelow(minutes, 75)
+        yield* round
+        yield* eraseDue(yield* Fence)
+        yield* TestClock.adjust("1 minute")
+      }
+      assert.isAbove(minutes, 30)
+      assert.deepStrictEqual(yield* usersIn(database), [made.username])
+      const left = (yield* entries()).filter(({ action }) => action === "lease.left")
+      assert.deepStrictEqual(
+        left.map(({ metadata }) => metadata),
+        [
+          {
+            ...{ project: "webshop", env: "prod", role: "app-role", username: made.username },
+            ...{ holder: "ada@example.com", failures: 15 },
+            ...{ problem: "the database refused the login", database: `localhost:${database.port}/postgres` }
+          }
+        ]
+      )
+      const sql = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SELECT id FROM leases UNION ALL SELECT place_id FROM trash`, [])
+      yield* round
+      assert.lengthOf(
+        (yield* entries()).filter(({ action }) => action === "lease.left"),
+        1
+      )
+    }).pipe(withLeases())
+  )
+
+  it.effect("in a live environment is left in the database after about a week, when its row goes", () =>
+    Effect.gen(function* () {
+      const { ada, database } = yield* world
+      yield* createRole(ada)
+      const made = yield* lease(ada)
+      yield* revoke(ada, made.id)
+      yield* setSecret(ada, "RENEWER", "wrong")
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE leases SET failures = ${mostFailures({ is_erasing: 0 }) - 2}`
+      yield* round
+      assert.lengthOf(yield* list(ada), 1)
+      yield* TestClock.adjust("10 minutes")
+      yield* round
+      assert.deepStrictEqual(yield* list(ada), [])
+      assert.deepStrictEqual(yield* usersIn(database), [made.username])
+      assert.include(
+        (yield* entries()).map(({ action }) => action),
+        "lease.left"
+      )
     }).pipe(withLeases())
   )
 

@@ -108,7 +108,7 @@ describe("the metrics", () => {
           ],
           job
         )
-      if (outcome !== undefined) assert.include(["done", "failed", "released", "lost", "removed"], outcome)
+      if (outcome !== undefined) assert.include(["done", "failed", "released", "lost", "left", "removed"], outcome)
       if (state !== undefined) assert.include(["used", "idle", "waiting", "due", "overdue"], state)
       if (reason !== undefined) assert.match(reason, /^[a-z_]+$/)
       if (result !== undefined) assert.include(["delivered", "failed", "disabled"], result)

@@ -8,6 +8,7 @@ import { copyTables, countsOf, countTables, type Step } from "../../database/cop
 import { destinationOf } from "./Destination.js"
 import { checkKey, originOf } from "./Origin.js"
 import { stopPushes } from "../../secrets/delivery/StoppedPushes.js"
+import { pauseRotations } from "../../secrets/rotations/PausedRotations.js"
 import { progressOn, silent } from "../../database/copy/Progress.js"
 import { copied } from "../../database/copy/Tables.js"
 import { verifyCopy } from "./Verify.js"
@@ -59,6 +60,7 @@ export const copyDatabase = ({ dryRun, from, json, to }: CopyOptions) =>
         const verified = yield* verifyCopy
         const ended = yield* beginEpoch
         yield* stopPushes
+        yield* pauseRotations
         yield* stillStopped
         return { verified, ended }
       }).pipe(Effect.provideService(Keyring, keyring))

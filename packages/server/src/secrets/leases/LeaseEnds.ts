@@ -23,6 +23,13 @@ class Superseded extends Data.TaggedError("Superseded") {}
 /** How long a removal waits that has failed so often: 1 second to 10 minutes. */
 export const removalBackoff = (failures: number): number => Math.min(1_000 * 2 ** (failures - 1), 600_000)
 
+/**
+ * How many tries fail before the user is left in the database: about a week. If the values of its place wait to be erased, about an
+ * hour: the connection's password is one of them.
+ */
+export const mostFailures = ({ is_erasing }: Pick<PlacedLeaseRow, "is_erasing">): number =>
+  is_erasing === 1 ? 15 : 1_000
+
 /** The failures that the log has: the first, and one that lasts for about 10 minutes. */
 const recordedFailures: ReadonlySet<number> = new Set([1, 10])
 
@@ -52,7 +59,7 @@ export const makeLeaseEnds = Effect.gen(function* () {
 
   const placeOf = ({ role: name, ...row }: PlacedLeaseRow) => access.renewing({ ...row, name }, "lease")
 
-  const record = (row: PlacedLeaseRow, action: "lease.ended" | "lease.failed", metadata: object) =>
+  const record = (row: PlacedLeaseRow, action: "lease.ended" | "lease.failed" | "lease.left", metadata: object) =>
     audit.change(sourceOf(placeOf(row)), {
       action,
       resource_type: "lease",
@@ -66,27 +73,40 @@ export const makeLeaseEnds = Effect.gen(function* () {
 
   const inOrganization = ({ org_id }: PlacedLeaseRow) => [orgScope(org_id)]
 
+  const connectionOf = (row: PlacedLeaseRow) =>
+    Effect.flatMap(connections.byId({ id: row.connection_id }), (connection) =>
+      connection === undefined ? Effect.dieMessage("a role has no connection") : Effect.succeed(connection)
+    )
+
+  /** Removes the row, with its entry. */
+  const forget = (row: PlacedLeaseRow, action: "lease.ended" | "lease.left", metadata: object) =>
+    fenced(
+      Effect.flatMap(repo.remove({ id: row.id }), orSuperseded).pipe(
+        Effect.zipRight(sealed.forget(row.id)),
+        Effect.zipRight(record(row, action, metadata))
+      ),
+      inOrganization(row)
+    )
+
   const remove = (row: PlacedLeaseRow, reason: string) =>
     Effect.gen(function* () {
-      const connection = yield* connections.byId({ id: row.connection_id })
-      if (connection === undefined) return yield* Effect.dieMessage("a role has no connection")
+      const connection = yield* connectionOf(row)
       const { password } = yield* passwordOf(placeOf(row), connection)
       const target = yield* targetOf(connection, { user: connection.login, password })
       const statements = yield* statementsOf(row.revoke_sql)
       yield* inSlot(connection)(kinds[connection.kind].remove(target, row.username, statements))
-      yield* fenced(
-        Effect.zipRight(
-          Effect.flatMap(repo.remove({ id: row.id }), orSuperseded),
-          Effect.zipRight(sealed.forget(row.id), record(row, "lease.ended", { reason }))
-        ),
-        inOrganization(row)
-      )
+      yield* forget(row, "lease.ended", { reason })
       yield* Metric.increment(leaseEnds("removed"))
     })
 
   const fail = (row: PlacedLeaseRow, problem: string) =>
     Effect.gen(function* () {
       const failures = row.failures + 1
+      if (failures >= mostFailures(row)) {
+        const { database, host, port } = yield* connectionOf(row)
+        yield* forget(row, "lease.left", { failures, problem, database: `${host}:${port}/${database}` })
+        return yield* Metric.increment(leaseEnds("left"))
+      }
       const dueAt = (yield* clock) + removalBackoff(failures)
       yield* fenced(
         Effect.zipRight(

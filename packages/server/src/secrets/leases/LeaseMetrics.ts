@@ -1,11 +1,11 @@
 import { counters, gauge } from "../../base/Metrics.js"
 
-/** The ends of leases on this server: users that were removed, and tries that failed. */
-export const leaseEnds = counters<"failed" | "removed">(
+/** The ends of leases on this server: users that were removed, tries that failed, and users that were left. */
+export const leaseEnds = counters<"failed" | "left" | "removed">(
   "coffer_lease_ends_total",
-  "Ends of leases on this server: users that the database confirms as removed, or tries that failed",
+  "Ends of leases on this server: users that the database confirms as removed, tries that failed, or users left",
   "outcome",
-  ["failed", "removed"]
+  ["failed", "left", "removed"]
 )
 
 export const leasesLive = gauge(

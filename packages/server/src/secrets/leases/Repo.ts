@@ -31,6 +31,8 @@ export type LeaseRow = typeof LeaseRow.Type
 const PlacedLeaseRow = Schema.Struct({
   ...fields,
   revoke_sql: Schema.String,
+  /** Whether the values of its place wait for its end, to be erased. */
+  is_erasing: Schema.Literal(0, 1),
   org_id: OrgId,
   org: OrgName,
   project_id: ProjectId,
@@ -100,7 +102,8 @@ export const leasesRepo = Effect.gen(function* () {
 
     findDue: first(PlacedLeaseRow)`
       SELECT ${columns}, r.revoke_sql AS revoke_sql, o.id AS org_id, o.name AS org, p.id AS project_id, p.name AS project,
-        e.id AS env_id, e.name AS env
+        e.id AS env_id, e.name AS env, CASE WHEN EXISTS (
+          SELECT 1 FROM trash t WHERE t.place_id IN (e.id, p.id, o.id) AND t.erasing = 1) THEN 1 ELSE 0 END AS is_erasing
       ${from} ${placed} WHERE l.id = ${"id"} AND ${isDue}`,
 
     /** Frees the key of a lease that may not be repeated any more. */

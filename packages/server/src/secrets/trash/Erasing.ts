@@ -94,9 +94,13 @@ export const makeErasing = Effect.gen(function* () {
     yield* eraseSome(row, waiting, inOrganization)
   })
 
-  /** Erases the values of a place, in transactions of some rows each, and forgets it. What is done stays done if it is cut off. */
+  /**
+   * Erases the values of a place, in transactions of some rows each, and forgets it. What is done stays done if it is cut off. Returns
+   * false, and erases nothing yet, while leases there have not ended: the job of leases ends them, or gives them up after an hour.
+   */
   const erase = Effect.fnUntraced(function* (row: TrashRow, inOrganization: InOrganization) {
     yield* settle(row, inOrganization)
+    if ((yield* repo.lease({ id: row.id })) !== undefined) return false
     for (let after = ""; ;) {
       const environments = yield* repo.environmentsIn({ id: row.id, after, limit: rowsAtOnce })
       for (const { id } of environments) yield* eraseEnvironment(row, id, inOrganization)
@@ -116,6 +120,7 @@ export const makeErasing = Effect.gen(function* () {
         repo.forget({ id })
       ])
     )
+    return true
   })
 
   /** Gives up a place whose time is over, with its entry. */

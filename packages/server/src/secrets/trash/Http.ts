@@ -4,6 +4,7 @@ import { Removed } from "@coffer/domain/directory/Removed"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import { Access } from "../../access/Access.js"
 import { GatedHandlers, type RequestOf } from "../../directory/requests/GatedHandlers.js"
 import { makeSettling, type TrashRow } from "../../directory/trash/Settling.js"
@@ -12,6 +13,9 @@ import { makeErasing } from "./Erasing.js"
 import { Trash } from "./Trash.js"
 
 const listed = longList(Removed)
+
+/** Leases end within seconds after a removal, unless their database does not respond. */
+const untilLeasesEnd = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(60))
 
 type Of<Name extends string> = RequestOf<typeof TrashApi, Name>
 
@@ -28,6 +32,7 @@ export const TrashHttp = HttpApiBuilder.group(Api, "trash", (handlers) =>
     /** Erases in the background what was given up. The hourly maintenance completes what a stop of the server cuts off. */
     const inBackground = (row: TrashRow) =>
       erase(row, inOrganization).pipe(
+        Effect.repeat({ until: (isErased) => isErased, schedule: untilLeasesEnd }),
         Effect.catchAllCause((cause) =>
           Effect.logError(`${row.name} is not erased yet: the next maintenance completes it`, cause)
         ),

@@ -122,6 +122,9 @@ export const trashRepo = Effect.map(query, ({ all, first, returning, write }) =>
     DELETE FROM wrapped_keys WHERE name LIKE 'webhook/%' AND substr(name, 9, 36) IN (
       SELECT w.id FROM webhooks w WHERE w.org_id = ${"id"})`,
 
+  /** A lease of a place: its end needs the password of its connection, a value there. */
+  lease: first(IdRow)`SELECT l.id AS id FROM ${envsIn} JOIN leases l ON l.env_id = b.id LIMIT 1`,
+
   /** Ends the passwords that rotations and leases have drawn in a place. */
   forgetDrawnPasswords: write`
     DELETE FROM wrapped_keys WHERE name IN (
