@@ -196,6 +196,7 @@ export const sources: Readonly<
   "directory/users/UserDirectory.ts": {
     unmeasured: "a look at the protections of a person's organizations, after a disabling"
   },
+  "database/jobs/DueWork.ts": { unmeasured: "the work of the jobs that call it, which have rows of their own" },
   "database/jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },
   "database/jobs/OnOneServer.ts": { unmeasured: "two reads every two seconds, with PostgreSQL" },
   "http/Renewal.ts": { unmeasured: "two small files every 30 seconds, with TLS alone" },
@@ -209,7 +210,7 @@ export const sources: Readonly<
 
 const root = fileURLToPath(new URL("../../src", import.meta.url))
 
-const starts = /\bfork(?:Scoped|Daemon|In)\b|\bFiber(?:Set|Map)\.|\bnew Worker\(|\bsetInterval\(/
+const starts = /\bfork(?:Scoped|Daemon|In)\b|\bFiber(?:Set|Map)\.|\bnew Worker\(|\bsetInterval\(|\bworkWhenDue\(/
 
 /** The files of the source that start such work. */
 export const filesWithJobs = (): ReadonlyArray<string> =>
