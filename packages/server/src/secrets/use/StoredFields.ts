@@ -110,3 +110,5 @@ export const makeStoredFields = Effect.gen(function* () {
 
   return { rehearse, store } as const
 })
+
+export type StoredFields = Effect.Effect.Success<typeof makeStoredFields>

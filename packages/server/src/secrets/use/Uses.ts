@@ -1,33 +1,26 @@
-import { type CurrentCaller, currentActor } from "@coffer/domain/access/Actor"
-import { BrokerDisabled, Overloaded, UpstreamFailed, type UseBudget, UseRefused } from "@coffer/domain/errors/Errors"
+import { currentActor } from "@coffer/domain/access/Actor"
+import { BrokerDisabled, Overloaded, UpstreamFailed, type UseBudget, type UseRefused } from "@coffer/domain/errors/Errors"
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import type { StoreField } from "@coffer/domain/secrets/StoreField"
-import type { UseRequest, UseResponse } from "@coffer/domain/secrets/UseRequest"
+import type { UseRequest } from "@coffer/domain/secrets/UseRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
-import { Access, type Place, sourceOf } from "../../access/Access.js"
-import { AuditLog } from "../../audit/AuditLog.js"
+import { Access } from "../../access/Access.js"
 import { ServerConfig } from "../../base/Config.js"
 import { outcomeOf } from "../../database/Database.js"
-import { makeFairSemaphore } from "../../base/FairSemaphore.js"
-import { sharedBounds } from "../../base/SharedBounds.js"
-import { Outbound, type OutboundResponse, OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
+import { Outbound } from "../../base/outbound/Outbound.js"
 import { method } from "../../base/tracing/Traced.js"
-import { bytesToRead, responseOf, strictest, type Withheld, withheldSentences } from "./UpstreamResponse.js"
-import type { PermittedSecret } from "./PermittedSecret.js"
+import { strictest } from "./UpstreamResponse.js"
+import { askedOf, outgoingOf, refused } from "./AskedRequest.js"
+import { useEntries } from "./UseEntries.js"
+import { makeUseSending, type PreparedUse, reasonOf, sentenceOf } from "./UseSending.js"
 import { UsePermits } from "./UsePermits.js"
 import { Changes } from "../services/Changes.js"
-import { targetOf } from "../use-rules/Match.js"
-import { type Outgoing, placed, signaturesIn, signed } from "./Placement.js"
-import { outgoingHeaders } from "./OutgoingHeaders.js"
+import { signaturesIn } from "./Placement.js"
 import { makeSlots, makeStreamSlots } from "./Slots.js"
-import { makeStoredFields, maxSearched, type NotStored, type Stored } from "./StoredFields.js"
+import { makeStoredFields } from "./StoredFields.js"
 import { streamedResponse } from "./StreamedResponse.js"
 import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./UseMetrics.js"
 
@@ -53,84 +46,6 @@ const inTime =
       left === 0 ? notSent : Effect.timeoutFail(effect, { duration: left, onTimeout: () => notSent })
     )
 
-const refused = (message: string) => new UseRefused({ message })
-
-const bodyOf = ({ body, body_base64 }: UseRequest): Either.Either<Uint8Array | null, string> => {
-  if (body !== undefined && body_base64 !== undefined) return Either.left("give body or body_base64, not both")
-  if (body_base64 !== undefined) return Either.right(Buffer.from(body_base64, "base64"))
-  return Either.right(body === undefined ? null : Buffer.from(body))
-}
-
-/** The request as far as the caller decides it. */
-const askedOf = (request: UseRequest) =>
-  Effect.gen(function* () {
-    const { method, url } = request
-    const parsed = yield* Effect.mapError(urlOf(url), ({ message }) => refused(message))
-    const headers = yield* Either.mapLeft(outgoingHeaders(request.headers ?? {}), refused)
-    const body = yield* Either.mapLeft(bodyOf(request), refused)
-    if (body !== null && (method === "GET" || method === "HEAD")) return yield* refused(`${method} has no body`)
-    if (request.store !== undefined && request.stream === true) {
-      return yield* refused("give store or stream, not both: a field is stored of a response that has come whole")
-    }
-    const target = yield* Either.mapLeft(targetOf(url, parsed, method), refused)
-    return { method, url, headers, body, target, store: request.store }
-  })
-
-/** Puts all values where their rules say; a signature comes last. */
-const outgoingOf = (asked: Outgoing, granted: ReadonlyArray<PermittedSecret>): Effect.Effect<Outgoing, UseRefused> =>
-  Effect.gen(function* () {
-    let outgoing = asked
-    for (const { key, terms, value } of granted) {
-      if (terms.place.in === "aws-sigv4") continue
-      outgoing = yield* Either.mapLeft(placed(outgoing, terms.place, Redacted.value(value)), (wrong) =>
-        refused(`${key}: ${wrong}`)
-      )
-    }
-    for (const { key, terms, value } of granted) {
-      if (terms.place.in !== "aws-sigv4") continue
-      outgoing = yield* Effect.mapError(signed(outgoing, terms.place, Redacted.value(value)), (wrong) =>
-        refused(`${key}: ${wrong}`)
-      )
-    }
-    return outgoing
-  })
-
-/** The facts of a response that the log has. */
-export interface Outcome {
-  readonly response: Pick<UseResponse, "scrubbed" | "status" | "stored" | "truncated">
-  readonly bytes: number
-}
-
-type Sent = {
-  readonly response: UseResponse
-  readonly bytes: number
-}
-
-/** A request that may leave: its entry is committed. */
-interface Prepared {
-  readonly place: Place<"secret.use">
-  readonly path: EnvPath
-  readonly host: string
-  readonly granted: Array.NonEmptyReadonlyArray<PermittedSecret>
-  readonly outgoing: Outgoing
-  readonly store: StoreField | undefined
-}
-
-type Failure = OutboundError | Withheld | NotStored
-
-const reasonOf = (failure: Failure) => (typeof failure === "string" ? failure : failure.reason)
-
-const sentenceOf = (failure: Failure) => (typeof failure === "string" ? withheldSentences[failure] : failure.message)
-
-/** Shorter values shred a response, and longer ones take too much memory to look for: it is not shown then. */
-const isSearchable = (value: Redacted.Redacted) => {
-  const { length } = Redacted.value(value)
-  return length >= 8 && length <= 8_192
-}
-
-/** How long the scrub of a response takes at most, of which a field was stored. */
-const scrubMillis = 10_000
-
 const failedUpstream = (host: string, reason: string) =>
   new UpstreamFailed({ message: `${host}: ${reason}; the request may have had its effect` })
 
@@ -140,13 +55,12 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     const access = yield* Access
     const permits = yield* UsePermits
     const outbound = yield* Outbound
-    const audit = yield* AuditLog
+    const { recordRefusal, recordResponse } = yield* useEntries
     const { broker, brokerUrl } = yield* ServerConfig
     const inSlot = yield* makeSlots
     const streamSlots = yield* makeStreamSlots
     const storedFields = yield* makeStoredFields
-    // Each takes up to 60 MiB of memory meanwhile.
-    const scrubs = makeFairSemaphore(sharedBounds.scrubs)
+    const send = yield* makeUseSending(storedFields)
 
     const enabled = broker
       ? Effect.void
@@ -156,115 +70,6 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
               ? "this server makes no requests with secrets: an operator has to set SERVICE_BROKER=1"
               : `this server makes no requests with secrets: send this one to ${brokerUrl}`
         })
-
-    const timedOut = new OutboundError({ reason: "timeout" })
-
-    /** Sends a request, and makes the response for the caller. */
-    const send = (
-      { granted, host, outgoing, path, store }: Prepared,
-      timeout: number
-    ): Effect.Effect<Sent, Failure, CurrentCaller> => {
-      const used = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
-      const signatures = granted.flatMap(({ terms }) => signaturesIn(outgoing, terms.place))
-      const values = [...used, ...signatures]
-      const terms = strictest(granted.map(({ terms }) => terms))
-      const { body, headers, url } = outgoing
-      const shown = bytesToRead(terms.max_kib, values)
-      const sent = outbound
-        .request({
-          url,
-          method: outgoing.method,
-          headers,
-          ...(body !== null && { body }),
-          timeout,
-          maxBytes: store === undefined ? shown : Math.max(shown, maxSearched)
-        })
-        // The limit of the request ends with its last byte; this one covers decompression and the scrub too.
-        .pipe(Effect.timeoutFail({ duration: timeout, onTimeout: () => timedOut }))
-
-      const answerOf = (upstream: OutboundResponse, stored: Stored | null): Effect.Effect<Sent, Withheld> => {
-        const bytes = upstream.body.length
-        if (stored === null) {
-          return Effect.map(scrubs.inside(responseOf(upstream, values, terms)), (response) => ({ response, bytes }))
-        }
-        const { key, value, version } = stored
-        const response = isSearchable(value)
-          ? scrubs.inside(responseOf(upstream, [...values, Redacted.value(value)], terms))
-          : Effect.succeed({ status: upstream.status, headers: {}, truncated: true, scrubbed: 0 })
-        return Effect.map(response, (shown) => ({ response: { ...shown, stored: { key, version } }, bytes }))
-      }
-
-      if (store === undefined) {
-        return Effect.flatMap(sent, (upstream) => answerOf(upstream, null)).pipe(
-          Effect.timeoutFail({ duration: timeout, onTimeout: () => timedOut })
-        )
-      }
-      // A response that has come is stored, whether its caller still waits or not: its provider may not repeat it.
-      return Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function* () {
-          const upstream = yield* restore(sent)
-          const isDone = upstream.status >= 200 && upstream.status < 300
-          const stored = isDone ? yield* storedFields.store(path, store, upstream, host) : null
-          const answer = Effect.timeoutFail(answerOf(upstream, stored), {
-            duration: scrubMillis,
-            onTimeout: () => timedOut
-          })
-          return yield* restore(answer)
-        })
-      )
-    }
-
-    /** Writes the entry for the outcome of a sent request. */
-    const recordResponse = (
-      place: Place<"secret.use">,
-      granted: Array.NonEmptyReadonlyArray<PermittedSecret>,
-      exit: Exit.Exit<Outcome, Failure>
-    ) => {
-      const outcome = Exit.match(exit, {
-        onSuccess: ({ bytes, response: { scrubbed, status, stored, truncated } }) => ({
-          status,
-          response_bytes: bytes,
-          truncated,
-          scrubbed,
-          ...(stored !== undefined && { stored: stored.key })
-        }),
-        onFailure: (cause) => ({
-          failed:
-            cause._tag === "Fail"
-              ? typeof cause.error === "string"
-                ? `withheld: ${cause.error}`
-                : cause.error.reason
-              : "interrupted"
-        })
-      })
-      const [first, ...rest] = Array.map(granted, ({ key, rule, secretId }) => ({
-        action: "secret.answer" as const,
-        resource_type: "secret" as const,
-        resource_id: secretId,
-        metadata: { key, rule: rule.id, ...outcome }
-      }))
-      return audit.seen(sourceOf(place), first, ...rest)
-    }
-
-    /** Counts and records a refusal. In a transaction, its entry is written after the end. */
-    const recordRefusal = (
-      place: Place<"secret.use">,
-      { method, secrets }: UseRequest,
-      reason: RefusalReason,
-      host?: string
-    ) => {
-      const [key, ...others] = secrets
-      const keys = others.length === 0 ? { key } : { keys: secrets.map((one) => ({ key: one })) }
-      return Effect.zipRight(
-        Metric.increment(useRefusals(reason)),
-        audit.refused(sourceOf(place), {
-          action: "access.denied",
-          resource_type: "env",
-          resource_id: place.env.id,
-          metadata: { action: "secret.use", ...keys, ...(host !== undefined && { host }), method, reason }
-        })
-      )
-    }
 
     /** Refuses a request before its transaction. */
     const refuse = <E extends UseBudget | UseRefused>(
@@ -307,11 +112,11 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         })
         const prepared = yield* outcomeOf(changing)
         yield* Metric.increment(usesMade)
-        const permitted: Prepared = { ...prepared, host: target.host, path, store: asked.store }
+        const permitted: PreparedUse = { ...prepared, host: target.host, path, store: asked.store }
         return permitted
       })
 
-    const answer = (prepared: Prepared, deadline: number) =>
+    const answer = (prepared: PreparedUse, deadline: number) =>
       Effect.gen(function* () {
         const { granted, host, place } = prepared
         const { response } = yield* send(prepared, yield* until(deadline)).pipe(
