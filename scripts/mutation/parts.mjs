@@ -9,6 +9,21 @@ export const parts = {
     tests: ["access/{AccountNetworks,Caller}"],
     score: 90
   },
+  "access/Admission": {
+    files: ["access/Admission.ts", "access/place/PlaceRefusals.ts"],
+    tests: ["api/{Requests,Serving}", "authorization/{Delegations,Entry,Limits}", "auth/BrowserSessions"],
+    score: 90
+  },
+  "access/Authenticator": {
+    files: ["access/caller/Authenticator.ts"],
+    tests: [
+      "access/Caller",
+      "auth/{BrowserSessions,LastUse,Networks,Sessions}",
+      "delegations/Delegations",
+      "federations/Exchange"
+    ],
+    score: 90
+  },
   "access/gate": {
     files: ["access/gate/{Approvers,Gate,Protections,RequestStates,Voting,VotingMembers}.ts"],
     tests: ["access/{Approvers,GatePassing,RequestStates,Voters,Voting}"],
@@ -40,6 +55,11 @@ export const parts = {
   },
   http: { files: ["http/{Body,ClientAddress}.ts"], tests: ["api/{Body,ClientAddress}"], score: 80 },
   "operations/backups": { files: ["operations/backups/Retention.ts"], tests: ["backups/Retention"], score: 80 },
+  "secrets/matcher": {
+    files: ["secrets/use/Matcher.ts"],
+    tests: ["use/{Automaton,Matcher,ScrubbedParts,StreamScrub}"],
+    score: 80
+  },
   "secrets/use": {
     files: ["secrets/use-rules/Match.ts", "secrets/use/{Placement,Scrub}.ts"],
     tests: ["use/{Placement,RuleMatch,ScrubbedParts,SignedRequest}"],
