@@ -1,5 +1,11 @@
 import { currentActor } from "@coffer/domain/access/Actor"
-import { BrokerDisabled, Overloaded, UpstreamFailed, type UseBudget, type UseRefused } from "@coffer/domain/errors/Errors"
+import {
+  BrokerDisabled,
+  Overloaded,
+  UpstreamFailed,
+  type UseBudget,
+  type UseRefused
+} from "@coffer/domain/errors/Errors"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { UseRequest } from "@coffer/domain/secrets/UseRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
