@@ -1,3 +1,4 @@
+import { maxUseBody } from "@coffer/domain/secrets/UseRequest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { timingSafeEqual } from "node:crypto"
@@ -6,9 +7,6 @@ import type { Socket } from "node:net"
 import { type Arrived, hostOf, type ProxyRule, type Wanted, wantedOf } from "./Outgoing.js"
 import type { FindStandIns } from "./StandIns.js"
 import { type Passed, refusal } from "./Passed.js"
-
-/** Bytes of a request's body, as the server takes them. */
-const maxBody = 720 * 1024
 
 export interface ProxyOptions {
   /** The use rules of the run as they are now. */
@@ -47,7 +45,7 @@ export const send = (response: ServerResponse, { body, headers, status }: Passed
 const read = (request: IncomingMessage): Promise<Buffer | undefined> =>
   new Promise((resolve, reject) => {
     const chunks: Array<Buffer> = []
-    let left = maxBody
+    let left = maxUseBody
     request.on("data", (chunk: Buffer) => {
       left -= chunk.length
       if (left < 0) resolve(undefined)
@@ -76,7 +74,7 @@ export const answered = (
     const finish = (passed: Passed) => Effect.sync(() => send(response, passed, method === "HEAD"))
     const body = yield* Effect.promise(() => read(request))
     if (body === undefined) {
-      return yield* finish(refusal(413, "PAYLOAD_TOO_LARGE", "a request with secrets has a body of at most 720 KiB"))
+      return yield* finish(refusal(413, "PAYLOAD_TOO_LARGE", "a request with secrets has a body of at most 10 MiB"))
     }
     const arrived: Arrived = { method, url, headers: headersOf(request), body }
     const host = hostOf(url)

@@ -167,6 +167,24 @@ describe("coffer use proxy", () => {
     assert.strictEqual(readFileSync(join(into, "file.txt"), "utf8"), "content\n")
   })
 
+  it("uploads up to 10 MiB, and says so of more", async () => {
+    const file = join(folder, "upload.bin")
+    const upload = () =>
+      shell(
+        [],
+        `curl -s -w ' %{http_code}' --data-binary @${file} -H "Authorization: Bearer $STRIPE_KEY" https://localhost:${api.port}/v1/files`
+      )
+    const { answer } = api
+    api.answer = (response) => response.end("stored")
+    writeFileSync(file, Buffer.alloc(10 * 1024 * 1024, "u"))
+    assert.deepInclude(await upload(), { code: 0, stdout: "stored 200" })
+    assert.strictEqual(api.arrived.at(-1)?.body.length, 10 * 1024 * 1024)
+    api.answer = answer
+    writeFileSync(file, Buffer.alloc(10 * 1024 * 1024 + 1, "u"))
+    const { stdout } = await upload()
+    assert.match(stdout, /PAYLOAD_TOO_LARGE.*at most 10 MiB.* 413$/)
+  })
+
   it("refuses a stand-in that no rule fills, by the name of its key", async () => {
     const before = api.arrived.length
     const url = `https://localhost:${api.port}/v1/x`

@@ -12,11 +12,11 @@ import {
   UseRefused
 } from "../errors/Errors.js"
 import { list } from "../base/Schemas.js"
-import { UseRequest, UseResponse } from "../secrets/UseRequest.js"
+import { maxUseRequest, UseRequest, UseResponse } from "../secrets/UseRequest.js"
 import { Use } from "../secrets/UseRule.js"
 import { response } from "./Response.js"
 import { EnvPath, paths } from "./Paths.js"
-import { Admission, ForDelegations, RecentLogin, requires } from "./Requirement.js"
+import { Admission, BodyLimit, ForDelegations, RecentLogin, requires } from "./Requirement.js"
 
 export class UseApi extends HttpApiGroup.make("use")
   .add(
@@ -43,6 +43,7 @@ export class UseApi extends HttpApiGroup.make("use")
       .addError(DecryptionFailed)
       .annotate(ForDelegations, "any")
       .annotate(RecentLogin, "never")
+      .annotate(BodyLimit, maxUseRequest)
       .annotate(OpenApi.Summary, "Make a request with secrets, without seeing them")
       .annotate(
         OpenApi.Description,

@@ -30,9 +30,19 @@ const Headers = Schema.Record({ key: Schema.String, value: Schema.String })
     )
   )
 
+/** The most bytes of a body that the server sends. */
+export const maxUseBody = 10 * 1024 * 1024
+/** The largest request: a body of the most bytes in base64, and the rest. */
+export const maxUseRequest = 14 * 1024 * 1024
+
 const base64Message = withMessage("must be base64 with padding")
+/** A pattern over megabytes would hold the event loop for too long: whoever decodes a longer text checks its characters. */
+const maxChecked = 64 * 1024
 const Base64 = Schema.String.pipe(
-  Schema.filter((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text), base64Message)
+  Schema.filter(
+    (text) => text.length % 4 === 0 && (text.length > maxChecked || /^[A-Za-z0-9+/]*={0,2}$/.test(text)),
+    base64Message
+  )
 )
 
 const maxSecrets = 4
@@ -46,8 +56,8 @@ export const UseRequest = body({
     "headers such as accept, content-type, idempotency-key and those of API versions; others are refused",
     { "content-type": "application/x-www-form-urlencoded" }
   ),
-  body: optional(Schema.String, "the body as text", "charge=ch_1"),
-  body_base64: optional(Base64, "the body in base64"),
+  body: optional(Schema.String, "the body as text, at most 10 MiB", "charge=ch_1"),
+  body_base64: optional(Base64, "the body in base64, of at most 10 MiB"),
   stream: optional(
     Schema.Boolean,
     "true: where the rules say stream, the response comes as lines of JSON while it arrives; default: false",

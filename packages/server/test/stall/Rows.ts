@@ -864,6 +864,12 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
       url: `https://api.invalid/${"x".repeat(7_900)}`,
       secrets: ["ABSENT"],
       body: "x".repeat(1_000_000)
+    })),
+    body("10 MiB in base64", () => ({
+      method: "POST",
+      url: "https://api.invalid/upload",
+      secrets: ["ABSENT"],
+      body_base64: Buffer.alloc(10 * 1024 * 1024, 7).toString("base64")
     }))
   ],
   "GET /api/orgs/:org_name/approvals": [plain],

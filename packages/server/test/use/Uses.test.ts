@@ -367,6 +367,36 @@ describe("a value", () => {
     }).pipe(withUpstream())
   )
 
+  it.effect("has a body of at most 10 MiB, of any bytes, which a rule can sign", () =>
+    Effect.gen(function* () {
+      const place = { in: "hmac-sha256", header: "x-signature", format: "{}" } as const
+      const { bot, other } = yield* world({ paths: ["/upload"], place })
+      other.answer = (response) => response.end("stored")
+      const upload = (bytes: Buffer) =>
+        ({ path: "/upload", method: "POST", body_base64: bytes.toString("base64") }) as const
+      const largest = Buffer.alloc(10 * 1024 * 1024, "a")
+      assert.strictEqual((yield* ask(bot, upload(largest))).status, 200)
+      const [arrived] = other.arrived
+      assert.strictEqual(arrived?.body.length, largest.length)
+      const mac = createHmac("sha256", "sk_live_Canary7").update(largest).digest("hex")
+      assert.strictEqual(arrived.headers["x-signature"], mac)
+      const tooLarge = /USE_REFUSED a body has at most 10 MiB/
+      assert.match(yield* refusal(bot, upload(Buffer.concat([largest, Buffer.from("a")]))), tooLarge)
+      assert.match(yield* refusal(bot, { path: "/upload", method: "POST", body: "ä".repeat(5_300_000) }), tooLarge)
+      assert.lengthOf(other.arrived, 1)
+    }).pipe(withUpstream())
+  )
+
+  it.effect.each(["-", "_", "!", " ", "\n", "=", "ä"])("is refused if its long body in base64 has %j in it", (wrong) =>
+    Effect.gen(function* () {
+      const { bot } = yield* world({ paths: ["/upload"] })
+      const text = Buffer.alloc(150_000, 7).toString("base64")
+      const body_base64 = `${text.slice(0, 100_001)}${wrong}${text.slice(100_002)}`
+      const found = yield* refusal(bot, { path: "/upload", method: "POST", body_base64 })
+      assert.strictEqual(found, "USE_REFUSED body_base64: must be base64 with padding")
+    }).pipe(withUpstream())
+  )
+
   it.effect("signs requests to AWS", () =>
     Effect.gen(function* () {
       const place = { in: "aws-sigv4", service: "s3", region: "eu-central-1", access_key_id: "AKIDEXAMPLE" } as const

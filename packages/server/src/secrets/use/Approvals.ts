@@ -106,9 +106,6 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
       millis: number
     ) {
       const now = timestamp(millis)
-      if ((body?.length ?? 0) > maxBodyBytes) {
-        return new UseRefused({ message: "the body of a request that a person approves has at most 64 KiB" })
-      }
       const { count } = yield* repo.pending({ envId: place.env.id, actorId: place.actor.id, now })
       if (count >= maxPending) {
         return new LimitExceeded({
@@ -147,6 +144,9 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
       asked: AskedRequest,
       granted: ReadonlyArray<PermittedSecret>
     ) {
+      if ((asked.body?.length ?? 0) > maxBodyBytes) {
+        return new UseRefused({ message: "the body of a request that a person approves has at most 64 KiB" })
+      }
       const millis = yield* clock
       const now = timestamp(millis)
       const hash = hashOf(place, asked, granted)
