@@ -5,16 +5,16 @@ import { join } from "node:path"
 const always = ["cli documents/Commands.long.test.ts", "server documents/ContractFields.long.test.ts"]
 
 const chosen = (text: string) => {
-  const [, part, parts] = (/^([1-9])\/([1-9])$/.exec(text) ?? []).map(Number)
+  const [, part, parts] = (/^([1-9]|1[0-9])\/([1-9]|1[0-9])$/.exec(text) ?? []).map(Number)
   if (part === undefined || parts === undefined || part > parts) {
-    throw new Error(`COFFER_PART is one part of several, such as 2/6, and not ${text}`)
+    throw new Error(`COFFER_PART is one part of several, such as 2/10, and not ${text}`)
   }
   return { part, parts }
 }
 
 /**
- * The files of a project that belong to another part of the long tier. `COFFER_PART=2/6` runs each fast file, and of the long tier
- * a sixth: a run of CI takes minutes, and those of six days take each file. Without the variable all files run.
+ * The files of a project that belong to another part of the long tier. `COFFER_PART=2/10` runs each fast file, and of the long tier
+ * a tenth: a run of CI takes minutes, and those of ten hours take each file. Without the variable all files run.
  *
  * @param isOfLongTier Whether a file such as `audit/Archives.test.ts` is of the long tier in this project.
  */
