@@ -4,8 +4,10 @@ import { defineConfig } from "vite"
 import { manualChunks } from "./bundling/Chunks.js"
 import { earlyScript } from "./bundling/EarlyScript.js"
 import { pureContract } from "./bundling/PureContract.js"
+import { shortKeys } from "./bundling/ShortKeys.js"
 import { withoutDocumentation } from "./bundling/WithoutDocumentation.js"
 import { withoutOtherRights } from "./bundling/WithoutOtherRights.js"
+import { withoutMembers } from "./bundling/WithoutMembers.js"
 import { withoutUncalled } from "./bundling/WithoutUncalled.js"
 import { withoutUnused } from "./bundling/WithoutUnused.js"
 
@@ -23,7 +25,16 @@ const { version } = JSON.parse(readFileSync(file("package.json"), "utf8")) as { 
 export default defineConfig({
   define: { "import.meta.env.VITE_VERSION": JSON.stringify(version) },
   root: file("./"),
-  plugins: [withoutUncalled(), withoutOtherRights(), withoutDocumentation, pureContract, withoutUnused, earlyScript],
+  plugins: [
+    withoutUncalled(),
+    withoutOtherRights(),
+    withoutDocumentation,
+    pureContract,
+    withoutMembers,
+    withoutUnused,
+    shortKeys(),
+    earlyScript
+  ],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   build: {
     // No organization can be named `-`.
@@ -37,6 +48,7 @@ export default defineConfig({
     reportCompressedSize: false,
     target: "es2022",
     rollupOptions: {
+      treeshake: { propertyReadSideEffects: false, tryCatchDeoptimization: false, unknownGlobalSideEffects: false },
       input: { index: file("./index.html"), early: file("./src/early.ts") },
       output: { manualChunks: manualChunks(), onlyExplicitManualChunks: true, experimentalMinChunkSize: 6_000 },
       onwarn: (warning, warn) => {

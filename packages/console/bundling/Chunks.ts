@@ -21,13 +21,14 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
   ["index", "/domain/dist/api/(?:AskingHeaders|Paths|Requirement|Response)\\.js$"],
   ["index", api("Approvals|Auth|Declared|Dues|Environments|Organizations|Overview|Requests|Secrets|Server|Trash")],
   ["places", api("Acl|History|Keys|Members|Previews|Projects|Protections")],
-  ["uses", `${api("UseRules")}|/pages/secret/UseRules\\.`],
-  ["forms", "/pages/secret/(?:DeclareForm|Placement|UseForm)\\."],
-  ["events", api("Audit|Webhooks")],
+  ["wizard", "/pages/secret/(?:DeclareForm|Placement|UseForm)\\."],
+  ["uses", `${api("UseRules")}|/pages/secret/`],
+  ["machines", api("Audit|Webhooks")],
+  ["delivery", `${api("Targets")}|/domain/dist/secrets/Target|/pages/targets/`],
   ["machines", api("Backups|Delegations|Federations|Groups|Passkeys|ServiceAccounts|System|Users")],
   ["home", pages("organizations|projects")],
   ["wizard", "/pages/accounts/(?:Federation|Keyless|Kinds|Pod|Program|Recipe|TryToken|Wizard)"],
-  ["forms", "/pages/members/Invit|/pages/account/NewDelegation\\."],
+  ["wizard", "/pages/members/Invit|/pages/account/NewDelegation\\."],
   ["wizard", "/domain/dist/guides/|/console/package\\.json$"],
   ["people", `${pages("groups|members/(?!Invit)|org-settings")}|/domain/dist/access/Invitations\\.js$`],
   ["rights", `${pages("accounts|rules|who")}|/domain/dist/access/HolderCsv\\.js$`],
@@ -48,7 +49,7 @@ const loadedWith = (ids: ReadonlyArray<string>, { getModuleInfo }: Rollup.Manual
 }
 
 /** The order in which the parts of the contract belong to its groups: most wanted first. */
-const byWant = ["early", "index", "places", "machines", "events", "uses"] as const
+const byWant = ["early", "index", "places", "machines", "uses"] as const
 
 /** Returns the function that names the chunk of a module; undefined leaves it to Rollup. */
 export const manualChunks = (): Rollup.GetManualChunk => {

@@ -1,4 +1,5 @@
 import type { Plugin } from "vite"
+import { type Cut, isNode, listOf, nameOf, withCuts } from "./Syntax.js"
 
 const effect = (name: string) => `/effect/dist/esm/${name}.js`
 
@@ -24,12 +25,24 @@ const unused: Readonly<Record<string, Kept>> = {
     make: "() => ({ nextRange: (min, max) => core.sync(() => min + Math.random() * (max - min)) })",
     randomTag: '{ key: "effect/Random" }'
   },
+  [effect("internal/schema/errors")]: {},
   [effect("internal/metric")]: { counter: uncounted, histogram: uncounted, tagged: uncounted },
   [effect("internal/metric/boundaries")]: { exponential: "() => {}" },
   [yaml("visit")]: {},
   [yaml("doc/anchors")]: {},
   [yaml("doc/applyReviver")]: {},
   [yaml("doc/createNode")]: {}
+}
+
+/** Functions that the console never calls, or that do nothing in it, in modules that it does use. */
+const functions: Readonly<Record<string, Kept>> = {
+  // No scope closes in parallel, no fiber logs, and `Effect.all` fails at once.
+  [effect("internal/fiberRuntime")]: {
+    allEither: "() => {}",
+    allValidate: "() => {}",
+    currentLoggers: "core.fiberRefUnsafeMakeHashSet(HashSet.make())",
+    finalizersMaskInternal: "() => (self) => self(identity)"
+  }
 }
 
 const exported = /^export (?:const|class|function) (\w+)|^export \{ (.+) \};?$/gm
@@ -61,11 +74,27 @@ const small = (code: string, id: string, kept: Kept): string => {
   return [...imports, ...lines].join("\n")
 }
 
+/** Replaces the values of a module's constants. */
+const replaceConstants = (code: string, body: unknown, kept: Kept): string => {
+  const cuts = listOf(body).flatMap((statement): ReadonlyArray<Cut> => {
+    const declaration = isNode(statement) ? (statement["declaration"] ?? statement) : undefined
+    return listOf(isNode(declaration) ? declaration["declarations"] : []).flatMap((one) => {
+      const [name, value] = isNode(one) ? [nameOf(one["id"]), one["init"]] : []
+      const replacement = kept[name ?? ""]
+      return isNode(value) && replacement !== undefined ? [{ start: value.start, end: value.end, replacement }] : []
+    })
+  })
+  if (cuts.length !== Object.keys(kept).length) throw new Error("a function that the build replaces has gone")
+  return withCuts(code, cuts)
+}
+
 /** Puts small modules in place of the parts that the console never uses. Their exports throw, so that a mistake is seen. */
 export const withoutUnused: Plugin = {
   name: "without-unused",
   transform(code, id) {
     if (id.endsWith("/dotenv/dist/index.cjs")) return { code: dotenvParser(code), map: null }
+    const replaced = Object.entries(functions).find(([end]) => id.endsWith(end))?.[1]
+    if (replaced !== undefined) return { code: replaceConstants(code, this.parse(code).body, replaced), map: null }
     const kept = keptOf(id)
     return kept === undefined ? null : { code: small(code, id, kept), map: null }
   }
