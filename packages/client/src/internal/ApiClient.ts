@@ -31,14 +31,18 @@ export interface ClientOptions {
 }
 
 /** The groups that the console never calls. Its build leaves them out. */
-type ProgramGroup =
-  "connections" | "exports" | "imports" | "leaseRoles" | "leases" | "rotations" | "scim" | "targets" | "use"
+type ProgramGroup = "connections" | "exports" | "imports" | "leaseRoles" | "leases" | "rotations" | "scim" | "use"
 
 /** The clients of all groups that the console calls. */
 export const consoleClients = (options: ClientOptions): Omit<GroupClients, ProgramGroup> => ({
   auth: once(() =>
     import("@coffer/domain/api/AuthApi").then(({ AuthApi }) =>
       HttpApiClient.group(AnyApi.add(AuthApi), { ...options, group: "auth" })
+    )
+  ),
+  targets: once(() =>
+    import("@coffer/domain/api/TargetsApi").then(({ TargetsApi }) =>
+      HttpApiClient.group(AnyApi.add(TargetsApi), { ...options, group: "targets" })
     )
   ),
   passkeys: once(() =>
@@ -213,11 +217,6 @@ export const groupClients = (options: ClientOptions): GroupClients => ({
   scim: once(() =>
     import("@coffer/domain/api/ScimApi").then(({ ScimApi }) =>
       HttpApiClient.group(AnyApi.add(ScimApi), { ...options, group: "scim" })
-    )
-  ),
-  targets: once(() =>
-    import("@coffer/domain/api/TargetsApi").then(({ TargetsApi }) =>
-      HttpApiClient.group(AnyApi.add(TargetsApi), { ...options, group: "targets" })
     )
   ),
   exports: once(() =>

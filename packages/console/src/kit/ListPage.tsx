@@ -54,12 +54,15 @@ export const Empty = ({ children, title }: EmptyProps) => (
 )
 
 interface ListPageProps<A> extends HeadProps {
-  readonly of: { readonly loaded: ReadonlySignal<Loaded<ReadonlyArray<A>>>; readonly reload: () => void }
+  /** Null in place of the rows: the person may not see them, and `children` says so. */
+  readonly of: { readonly loaded: ReadonlySignal<Loaded<ReadonlyArray<A> | null>>; readonly reload: () => void }
   readonly heads: ReadonlyArray<string>
   /** The words of a row that the filter regards; absent: the list has no filter. */
   readonly textOf?: (one: A) => string
   readonly row: (one: A) => ComponentChildren
   readonly empty: ComponentChildren
+  /** Above the list, whether it has rows or not: the place that it is of. */
+  readonly choice?: ComponentChildren
   /** Beside the filter. */
   readonly tools?: ComponentChildren
   /** Below the list. */
@@ -74,7 +77,7 @@ const mostRows = 500
 
 /** A page that is a list: its head, a filter that the address keeps, the table. */
 export const ListPage = <A,>(props: ListPageProps<A>) => {
-  const { children, count, empty, heads, of, row, textOf, title, tools, ...head } = props
+  const { children, choice, count, empty, heads, of, row, textOf, title, tools, ...head } = props
   const words = searched()
   const all = of.loaded.value.value
   const shown =
@@ -83,6 +86,7 @@ export const ListPage = <A,>(props: ListPageProps<A>) => {
   return (
     <section class="wide-page">
       <PageHead {...head} title={title} count={count ?? (all?.length === 0 ? undefined : all?.length)} />
+      {choice}
       {(hasFilter || (tools !== undefined && all !== null && all.length > 0)) && (
         <div class="list-tools">
           {hasFilter && <SearchBox what={title.toLowerCase()} />}
@@ -97,7 +101,7 @@ export const ListPage = <A,>(props: ListPageProps<A>) => {
       )}
       <Reading of={of}>
         {(found) =>
-          found.length === 0 ? (
+          found?.length === 0 ? (
             empty
           ) : shown?.length === 0 ? (
             <Empty title={`Nothing has “${words}”`}>

@@ -22,7 +22,7 @@ import { hasBrowser, Visit } from "../support/Visit.js"
 const why = hasBrowser() ? "" : ` [${noChromium}]`
 
 /** Buttons that end the visit. */
-const ends = /^(Log out|End all)/
+const ends = /^(Log out|End all|Refuse$)/
 
 /** Fields of one line or more that take a typed text. */
 const fields =

@@ -29,6 +29,10 @@ const addPlaces = async (ada: Person) => {
   await ada.call("DELETE", `${api}/projects/removed`)
   await ada.call("POST", `${project}/envs`, { name: "removed" })
   await ada.call("DELETE", `${project}/envs/removed`)
+  await ada.call("POST", `${project}/envs/prod/targets`, {
+    ...{ name: "bao", kind: "vault", credential_key: "API_KEY" },
+    place: { url: "https://127.0.0.1:9", mount: "secret", path: "webshop/prod" }
+  })
   await ada.call("PUT", `${project}/previews`, { from: "staging", pattern: "pr-*" })
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
   await ada.call("POST", `${project}/envs`, { name: "pr-1", from: "staging", keys: ["API_KEY"], expires_at })

@@ -75,6 +75,10 @@ export const fill = async () => {
   ]) {
     await ada.call("POST", `${api}/acl`, { ...subject, ...pattern })
   }
+  await ada.call("POST", `${projectPath}/envs/prod/targets`, {
+    ...{ name: long(50, "t"), kind: "vault", credential_key: key, prefix: long(50), keys: [long(100, "K")] },
+    ...{ rename: { [key]: long(200) }, place: { url: `https://${domain}`, mount: long(500), path: long(500) } }
+  })
   const hook = `https://${domain}/`
   await ada.call("POST", `${api}/webhooks`, {
     url: `${hook}${long(500 - hook.length)}`,

@@ -141,12 +141,12 @@ scim.enable                         always         absent                       
 scim.rotate                         always         absent                         none keys
 serviceAccounts.rotate              always         asks                           none keys
 serviceAccounts.update              always         undone serviceAccounts.update  as serviceAccounts.create
-targets.check                       never sends    absent                         none elsewhere
-targets.create                      always         absent                         none targets
-targets.delete                      never ends     absent                         -
-targets.plan                        never sends    absent                         none elsewhere
-targets.push                        never sends    absent                         none elsewhere
-targets.update                      always         absent                         none targets
+targets.check                       never sends    adds                           none elsewhere
+targets.create                      always         undone targets.delete          none targets
+targets.delete                      never ends     asks                           -
+targets.plan                        never sends    adds                           none elsewhere
+targets.push                        never sends    adds                           none elsewhere
+targets.update                      always         undone targets.update          none targets
 trash.eraseEnvironment              always         asks                           none trash
 trash.eraseOrganization             always         asks                           none trash
 trash.eraseProject                  always         asks                           none trash

@@ -102,7 +102,13 @@ export const notInConsole: Reasons = {
     "secrets/Connection: *",
     "server/ServerFacts: ServerFacts.renewal"
   ],
-  "is of targets and pushes, which the command line shows": ["secrets/Target: *"],
+  "the dialog is about this target, and the list behind it shows its state": [
+    "secrets/Target: PushResult.target",
+    "secrets/Target: TargetCheck.checked_at",
+    "secrets/Target: TargetCheck.state",
+    "secrets/Target: TargetCheck.target",
+    "secrets/Target: TargetPlan.target"
+  ],
   "is of callers whose rules are for some keys: the matrix shows their cells, and a promotion names its keys": [
     "secrets/Matrix: MatrixEnvironment.left_out",
     "secrets/Bundle: BundleWritten.left_out"
@@ -266,7 +272,6 @@ export const notSentByConsole: Reasons = {
     "secrets/Rotation: RotationWindow.*",
     "secrets/Rotation: newRotation.*"
   ],
-  "is of targets and pushes, which the command line makes": ["secrets/Target: *"],
   [stays]: [
     "api/ExportsApi: *",
     "api/ImportsApi: *",
