@@ -236,6 +236,11 @@ $ coffer acl table grace@example.com
 $ coffer acl who dev
 $ coffer acl review dev --note 'quarterly review'
 $ coffer acl grant grace@example.com prod read --until 2035-01-01
+A rule can be for some keys, and one that denies wins over those that give. [Rules for some keys](concepts.md#rules-for-some-keys) has more.
+$ coffer acl grant grace@example.com webshop/prod use --key 'API_*'
+$ coffer acl deny grace@example.com prod read --key 'STRIPE_*'
+$ coffer acl list
+$ coffer acl explain grace@example.com prod --key STRIPE_KEY
 $ coffer group create backend
 $ coffer group add backend grace@example.com
 $ coffer acl grant group:backend webshop/dev write

@@ -248,6 +248,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "request refuse": asked,
     "request withdraw": asked,
     "acl grant": { before: [invite, account, groups] },
+    "acl deny": { before: [invite, groups] },
     "scim enable": { before: [noDirectory] },
     "scim rotate": { before: [directory] },
     "scim disable": { before: [directory] },

@@ -87,6 +87,8 @@ export interface Contract {
                 project_pattern: Pattern
                 env_pattern: Pattern
                 permission: Permission
+                key_pattern?: string
+                denies?: boolean
                 expires_at?: string
               }>
             | Readonly<{
@@ -95,6 +97,8 @@ export interface Contract {
                 project_pattern: Pattern
                 env_pattern: Pattern
                 permission: Permission
+                key_pattern?: string
+                denies?: boolean
                 expires_at?: string
               }>
             | Readonly<{
@@ -103,6 +107,8 @@ export interface Contract {
                 project_pattern: Pattern
                 env_pattern: Pattern
                 permission: Permission
+                key_pattern?: string
+                denies?: boolean
                 expires_at?: string
               }>
         }
@@ -123,6 +129,7 @@ export interface Contract {
             subject_id?: string
             project: string
             env: string
+            key?: string
           }>
         }
       ],
@@ -1642,6 +1649,8 @@ export type AccessReason = Readonly<{
   role?: string
   rule_id?: string
   group?: string
+  key_pattern?: string
+  denies?: boolean
   expires_at?: Timestamp
   limited_by?: string
   project_pattern?: string
@@ -1662,6 +1671,7 @@ export type AccountReference = string
 
 export type AclExplanation = Readonly<{
   allowed: ReadonlyArray<OpenPermission>
+  allowed_for_some?: ReadonlyArray<OpenPermission>
   because: ReadonlyArray<AclReason>
   via?: string
 }>
@@ -1672,6 +1682,8 @@ export type AclReason = Readonly<{
   role?: string
   rule_id?: string
   group?: string
+  key_pattern?: string
+  denies?: boolean
   expires_at?: Timestamp
   limited_by?: string
 }>
@@ -1686,6 +1698,8 @@ export type AclRule = Readonly<{
   project_pattern: string
   env_pattern: string
   permission: OpenPermission
+  key_pattern?: string
+  denies?: boolean
   expires_at?: Timestamp
   request_id?: string
   created_by: string
@@ -2362,6 +2376,7 @@ export type EnvironmentAccess = Readonly<{
   env: string
   position?: Count
   permission: OpenPermission | null
+  permission_for_some?: OpenPermission
   because?: AccessReason
 }>
 

@@ -5,9 +5,9 @@ import type { ApiTag, Contract } from "./Contract.js"
 export const routes: { readonly [Group in keyof Contract]: { readonly [Name in keyof Contract[Group]]: string } } = {
   acl: {
     grant:
-      "POST /api/orgs/{org_name}/acl  subject_type!,email,project_pattern!,env_pattern!,permission!,expires_at,subject_id,group",
+      "POST /api/orgs/{org_name}/acl  subject_type!,email,project_pattern!,env_pattern!,permission!,key_pattern,denies,expires_at,subject_id,group",
     list: "GET /api/orgs/{org_name}/acl",
-    explain: "GET /api/orgs/{org_name}/acl/explain subject_type!,email,subject_id,project!,env!",
+    explain: "GET /api/orgs/{org_name}/acl/explain subject_type!,email,subject_id,project!,env!,key",
     access: "GET /api/orgs/{org_name}/access subject,limit,after",
     who: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/access permission,key,limit,after",
     review: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/access/reviews  permission,note",

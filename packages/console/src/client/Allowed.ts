@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import { me } from "../state/Session.js"
 import { call } from "./Calls.js"
 
-/** The permissions of the caller in an environment. To ask is no attempt: nothing is refused and recorded as such. */
-export const allowedIn = (org: OrgName, project: ProjectName, env: EnvName) => {
+/** The permissions of the caller in an environment, for all keys or for some. To ask is no attempt: nothing is refused and recorded as such. */
+export const allowedIn = (org: OrgName, project: ProjectName, env: EnvName, isWhole = false) => {
   const person = me.peek()
   return person === null
     ? Effect.succeed([])
@@ -15,6 +15,6 @@ export const allowedIn = (org: OrgName, project: ProjectName, env: EnvName) => {
             urlParams: { subject_type: "user", email: person.email, project, env }
           })
         ),
-        ({ allowed }) => allowed
+        ({ allowed, allowed_for_some: some = [] }) => (isWhole ? allowed : [...allowed, ...some])
       )
 }

@@ -31,10 +31,10 @@ const Access = ({ env, org, project, subject }: AccessProps) => {
   )
   return (
     <Reading of={found}>
-      {({ allowed, because }) => (
+      {({ allowed, allowed_for_some: some = [], because }) => (
         <>
           <p>
-            {allowed.length === 0 ? (
+            {allowed.length + some.length === 0 ? (
               <span class="badge">no access</span>
             ) : (
               allowed.map((permission) => (
@@ -43,11 +43,16 @@ const Access = ({ env, org, project, subject }: AccessProps) => {
                 </span>
               ))
             )}
+            {some.map((permission) => (
+              <span key={permission} class="badge">
+                {permission} for some keys
+              </span>
+            ))}
           </p>
           <ul class="reasons">
             {because.map((reason) => (
               <li key={`${reason.by} ${reason.rule_id ?? reason.permission}`}>
-                <strong>{reason.permission}</strong>{" "}
+                <strong>{reason.denies === true ? `not ${reason.permission}` : reason.permission}</strong>{" "}
                 {reason.by === "rule"
                   ? reason.group === undefined
                     ? "by a rule"
@@ -55,6 +60,7 @@ const Access = ({ env, org, project, subject }: AccessProps) => {
                   : reason.by === "role"
                     ? `by the role ${reason.role ?? ""}`
                     : "as a superadmin of this server"}
+                {reason.key_pattern !== undefined && ` for ${reason.key_pattern}`}
                 {reason.rule_id !== undefined && <code class="quiet"> {reason.rule_id}</code>}
                 {reason.expires_at !== undefined && (
                   <>

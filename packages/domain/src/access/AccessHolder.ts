@@ -65,7 +65,7 @@ export const AccessHolder = Schema.Struct({
   name: optional(Schema.String, "the name of a service account", "ci"),
   group: optional(GroupName, "the name of a group"),
   invited: optional(Schema.Boolean, "true: the person has not accepted the membership yet"),
-  permission: field(OpenPermission, "the highest permission in the environment", "write"),
+  permission: field(OpenPermission, "the highest permission in the environment, for all keys or for some", "write"),
   because: field(AccessReason, "the role or rule that gives the permission asked for, for longest"),
   last_used_at: optional(
     Schema.NullOr(Timestamp),

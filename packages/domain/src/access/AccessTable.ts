@@ -54,8 +54,13 @@ export const EnvironmentAccess = Schema.Struct({
   position,
   permission: field(
     Schema.NullOr(OpenPermission),
-    "the subject's highest permission in the environment; null: none",
+    "the subject's highest permission for all keys of the environment; null: none",
     "read"
+  ),
+  permission_for_some: optional(
+    OpenPermission,
+    "a higher permission, which rules give for some keys only; absent: none",
+    "write"
   ),
   because: optional(AccessReason, "the role or rule that gives it, or that a limit keeps from giving it")
 }).annotations({ identifier: "EnvironmentAccess", description: "a subject's permission in one environment" })

@@ -63,6 +63,11 @@ const endsAt = optional(Timestamp, "when the rule ends; absent: it lasts", "2026
 /** How far ahead a rule may end. */
 export const maxRuleDays = 3_650
 
+const keysOfRule = {
+  key_pattern: optional(Schema.String, "the keys that it is for; absent: all", "API_*"),
+  denies: optional(Schema.Boolean, "true: it takes the permission from what other rules give")
+}
+
 export const AclRule = Schema.Struct({
   id: field(RuleId, "its id"),
   subject_type: field(
@@ -80,6 +85,7 @@ export const AclRule = Schema.Struct({
   project_pattern: field(Schema.String, "a name or pattern of projects", "webshop"),
   env_pattern: field(Schema.String, "a name or pattern of environments", "{dev,staging}"),
   permission,
+  ...keysOfRule,
   expires_at: endsAt,
   request_id: optional(
     RequestId,
@@ -90,7 +96,7 @@ export const AclRule = Schema.Struct({
   updated_at: updatedAt
 }).annotations({
   identifier: "AclRule",
-  description: "a permission for one subject, in the projects and environments whose names match"
+  description: "a permission that one subject has, or is denied, in the projects and environments whose names match"
 })
 export type AclRule = typeof AclRule.Type
 
@@ -108,18 +114,30 @@ export const AclReason = Schema.Struct({
   role: optional(Schema.String, "a role in the organization"),
   rule_id: optional(RuleId, "the rule, if `by` is rule"),
   group: optional(GroupName, "the group that the rule is about, if it is about a group"),
+  ...keysOfRule,
   expires_at: endsAt,
   limited_by: optional(
     Schema.String,
     "why the subject may do less than the rule permits",
     "the role member, which never writes"
   )
-}).annotations({ identifier: "AclReason", description: "a role or rule that gives a permission" })
+}).annotations({
+  identifier: "AclReason",
+  description: "a role or rule that gives a permission, or a rule that denies it"
+})
 
 /** A subject's permissions on an environment, and the roles and rules that give them. */
 export const AclExplanation = Schema.Struct({
-  allowed: field(Schema.Array(OpenPermission), "the subject's permissions, in ascending order"),
-  because: field(Schema.Array(AclReason), "the roles and rules that give permissions"),
+  allowed: field(
+    Schema.Array(OpenPermission),
+    "the subject's permissions for all keys, or for the one that was asked about, in ascending order"
+  ),
+  allowed_for_some: optional(
+    Schema.Array(OpenPermission),
+    "those that rules give for some keys only, in ascending order; absent: none",
+    ["write"]
+  ),
+  because: field(Schema.Array(AclReason), "the roles and rules that give permissions, and the rules that deny them"),
   via: optional(Via)
 }).annotations({
   identifier: "AclExplanation",

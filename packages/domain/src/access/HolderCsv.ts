@@ -14,7 +14,7 @@ export const holderName = ({ email, group, id, name }: AccessHolder): string => 
 
 const columns = [
   ...["project", "environment", "kind", "who", "permission", "by", "role", "group", "rule", "rule_id"],
-  ...["ends_at", "limited_by", "last_used_at", "invited"]
+  ...["ends_at", "limited_by", "last_used_at", "invited", "keys"]
 ]
 
 /** The names of the columns. */
@@ -28,14 +28,34 @@ export const holderCsv = ({ env, holders, project }: PlaceHolders): string =>
   holders
     .map((holder) => {
       const { because, delegations = [], invited, kind, last_used_at = null, permission } = holder
-      const { by, expires_at = null, group = null, limited_by = null, role = null, rule_id = null } = because
+      const {
+        by,
+        expires_at = null,
+        group = null,
+        limited_by = null,
+        role = null,
+        rule_id = null,
+        key_pattern = null
+      } = because
       const who = holderName(holder)
       const reason = [by, role, group, patternsOf(because), rule_id]
       return [
-        [project, env, kind, who, permission, ...reason, expires_at, limited_by, last_used_at, invited ? "yes" : null],
+        [
+          project,
+          env,
+          kind,
+          who,
+          permission,
+          ...reason,
+          expires_at,
+          limited_by,
+          last_used_at,
+          invited ? "yes" : null,
+          key_pattern
+        ],
         ...delegations.map((one) => [
           ...[project, env, "delegation", `${one.name} of ${who}`, one.permission, ...reason],
-          ...[one.expires_at, one.limited_by ?? null, one.last_used_at, null]
+          ...[one.expires_at, one.limited_by ?? null, one.last_used_at, null, one.keys?.join(" ") ?? key_pattern]
         ])
       ]
         .map(csvLine)

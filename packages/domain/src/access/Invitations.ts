@@ -142,13 +142,17 @@ export interface PlannedInvitation {
 export const planInvitations = (
   people: ReadonlyArray<Invitation>,
   members: ReadonlyArray<Pick<Member, "email" | "role">>,
-  rules: ReadonlyArray<Pick<AclRule, "email" | "project_pattern" | "env_pattern" | "permission">>,
+  rules: ReadonlyArray<
+    Pick<AclRule, "email" | "project_pattern" | "env_pattern" | "permission" | "key_pattern" | "denies">
+  >,
   fallback: Role
 ): ReadonlyArray<PlannedInvitation> => {
   const roles = new Map<string, string>(members.map(({ email, role }) => [email, role]))
   const nameOf = (email: string, { env_pattern, project_pattern }: { env_pattern: string; project_pattern: string }) =>
     `${email} ${project_pattern}/${env_pattern}`
-  const granted = new Map(rules.map((rule) => [nameOf(rule.email ?? "", rule), rule.permission]))
+  // A file has no rule for some keys, and none that denies.
+  const whole = rules.filter(({ denies, key_pattern }) => denies !== true && key_pattern === undefined)
+  const granted = new Map(whole.map((rule) => [nameOf(rule.email ?? "", rule), rule.permission]))
   return people.map((invitation) => {
     const { email, role = fallback } = invitation
     const memberAs = roles.get(email)

@@ -8,6 +8,7 @@ import { AccessReview, HolderCursor, HolderPage, ReviewNote } from "../access/Ac
 import { AclExplanation, AclRule, maxRuleDays, namesItsSubject, Permission, SubjectType } from "../access/AclRule.js"
 import { Authentication } from "../access/Actor.js"
 import { Expiry } from "../secrets/Due.js"
+import { KeyPattern } from "../secrets/KeyPatterns.js"
 import { grace } from "../base/Examples.js"
 import { LimitExceeded } from "../errors/Errors.js"
 import { RuleId, ServiceAccountId } from "../base/Ids.js"
@@ -36,6 +37,16 @@ const granted = {
   project_pattern: field(Pattern, "a name or pattern of projects", Pattern.to.make("webshop")),
   env_pattern: field(Pattern, "a name or pattern of environments", Pattern.to.make("{dev,staging}")),
   permission: field(Permission, "the permission; a higher one includes the lower ones", "write"),
+  key_pattern: optional(
+    KeyPattern,
+    "the keys that the rule is for, where `*` is any text; absent: all. `admin` is given for all keys",
+    "API_*"
+  ),
+  denies: optional(
+    Schema.Boolean,
+    "true: the rule takes the permission and those above it from what other rules give; no rule takes from a role",
+    false
+  ),
   expires_at: optional(
     Expiry,
     `when the rule ends, at most ${maxRuleDays.toLocaleString("en")} days ahead: a date, or a date and time in UTC; absent: it lasts`,
@@ -75,7 +86,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(OpenApi.Summary, "Grant a permission by pattern")
       .annotate(
         OpenApi.Description,
-        "`email` names a user, `subject_id` a service account, `group` a group. Granting again to the same subject and patterns changes the permission and the end (200): without `expires_at`, the rule lasts. A rule that has ended gives nothing."
+        "`email` names a user, `subject_id` a service account, `group` a group. Granting again to the same subject and patterns changes the permission and the end (200): without `expires_at`, the rule lasts. A rule that has ended gives nothing. With `denies`, the rule takes: `use` takes everything, `read` leaves `use`. Rules that deny win over all rules that give, also over those of groups, and never limit owners and admins."
       )
   )
   .add(
@@ -91,7 +102,12 @@ export class AclApi extends HttpApiGroup.make("acl")
     HttpApiEndpoint.get("explain", `${paths.org}/acl/explain`)
       .setPath(OrgPath)
       .setUrlParams(
-        Schema.Struct({ ...subject, project: ProjectName, env: EnvName }).pipe(Schema.filter(namesItsSubject))
+        Schema.Struct({
+          ...subject,
+          project: ProjectName,
+          env: EnvName,
+          key: optional(SecretKey, "the secret to explain; default: all of the environment")
+        }).pipe(Schema.filter(namesItsSubject))
       )
       .addSuccess(response(AclExplanation, "The permissions and the reasons for them", { allowed: ["read"] }))
       .pipe(requires("acl.explain"))

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { KeyPattern } from "../secrets/Target.js"
+import { KeyPattern } from "../secrets/KeyPatterns.js"
 import { Permission, ruleSubjectTypes } from "../access/AclRule.js"
 import { newDeclaration, storedTexts } from "../secrets/DeclaredKey.js"
 import { EnvironmentNames } from "../directory/Environment.js"

@@ -70,7 +70,7 @@ export class Facts {
 
   /** Where a rule holds. */
   covered(): string {
-    return `${this.text("project_pattern", "*")}/${this.text("env_pattern", "*")}`
+    return `${this.text("project_pattern", "*")}/${this.text("env_pattern", "*")}${this.with("key_pattern", (keys) => ` for the keys ${keys}`)}`
   }
 
   /** Returns the destination of a request with secrets: method, host and path. */

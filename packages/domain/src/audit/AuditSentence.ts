@@ -8,6 +8,9 @@ type Named = Pick<AuditEntry, "action" | "actor_name" | "metadata">
 
 const because = (facts: Facts): string => facts.with("reason", (reason) => `: ${reason}`)
 
+/** Whether a rule denied what it names. */
+const denial = (facts: Facts): string => (facts.has("denies") ? "the denial of " : "")
+
 /** The ways to log in that are not by a code. */
 const methods: Readonly<Record<string, string>> = {
   oidc: " by single sign-on",
@@ -170,10 +173,11 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "request.outdate": (facts) => `noted that the request of ${facts.text("requester")}${facts.inPlace()} is outdated`,
   "secret.break_glass": (facts) => `broke the glass${facts.inPlace()}${because(facts)}`,
   "acl.grant": (facts) =>
-    `granted ${facts.subject()} ${facts.text("permission")} on ${facts.covered()}${facts.with("expires_at", (at) => ` until ${at}`)}${facts.with("before", (permission) => ` (was ${permission})`)}`,
-  "acl.revoke": (facts) => `revoked ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()}`,
+    `${facts.has("denies") ? "denied" : "granted"} ${facts.subject()} ${facts.text("permission")} on ${facts.covered()}${facts.with("expires_at", (at) => ` until ${at}`)}${facts.with("before", (permission) => ` (was ${permission})`)}`,
+  "acl.revoke": (facts) =>
+    `revoked ${denial(facts)}${facts.text("permission")} of ${facts.subject()} on ${facts.covered()}`,
   "acl.expire": (facts) =>
-    `noted that ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()} ended${facts.with("expires_at", (at) => ` at ${at}`)}`,
+    `noted that ${denial(facts)}${facts.text("permission")} of ${facts.subject()} on ${facts.covered()} ended${facts.with("expires_at", (at) => ` at ${at}`)}`,
   "acl.review": (facts) =>
     `reviewed who has ${facts.text("permission", "a permission")}${facts.inPlace()}${facts.with("note", (note) => `: ${note}`)}`,
   "group.create": (facts) => `created the group ${facts.text("name")}`,

@@ -1,9 +1,15 @@
+import * as Schema from "effect/Schema"
+import { withMessage } from "../base/Message.js"
+
 /** Patterns of secret keys: `*` is any text. */
 const maxLength = 100
 const maxStars = 3
 
 export const isKeyPattern = (text: string): boolean =>
   text.length <= maxLength && /^[A-Za-z0-9_.*-]+$/.test(text) && text.split("*").length - 1 <= maxStars
+
+const patternMessage = "must be keys of at most 100 characters, with at most 3 stars, such as DB_*"
+export const KeyPattern = Schema.String.pipe(Schema.filter(isKeyPattern, withMessage(patternMessage)))
 
 /** The pattern of a rule for all keys. */
 export const allKeys = "**"

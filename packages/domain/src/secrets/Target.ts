@@ -4,7 +4,7 @@ import * as Struct from "effect/Struct"
 import { withMessage } from "../base/Message.js"
 import { SecretKey, TargetName } from "../base/Names.js"
 import { boundedArray, Count, createdAt, extensibleEnum, field, optional, Timestamp } from "../base/Schemas.js"
-import { isKeyPattern } from "./KeyPatterns.js"
+import { KeyPattern } from "./KeyPatterns.js"
 import { isTargetKeyName, targetKinds, type TargetKindName } from "./TargetKinds.js"
 
 const [firstKind = "vault", ...otherKinds] = Struct.keys(targetKinds)
@@ -43,8 +43,6 @@ const Rename = textsOf(500, isRename, renameMessage)
 const prefixMessage = "must be 1 to 50 letters, digits and _ . / -"
 export const TargetPrefix = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_./-]{1,50}$/, withMessage(prefixMessage)))
 
-const patternMessage = "must be keys of at most 100 characters, with at most 3 stars, such as DB_*"
-export const KeyPattern = Schema.String.pipe(Schema.filter(isKeyPattern, withMessage(patternMessage)))
 const Keys = boundedArray(KeyPattern, {
   items: { type: "string" },
   max: 50,

@@ -192,6 +192,13 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["acl.grant", { ...rule, ...covered, before: "list" }, "granted deploy read on webshop/prod (was list)"],
   ["acl.grant", { ...rule, ...covered, expires_at: "2027" }, "granted deploy read on webshop/prod until 2027"],
   ["acl.grant", { group: "ops", ...covered }, "granted the group ops read on webshop/prod"],
+  ["acl.grant", { ...rule, ...covered, key_pattern: "DB_*" }, "granted deploy read on webshop/prod for the keys DB_*"],
+  [
+    "acl.grant",
+    { ...rule, ...covered, key_pattern: "DB_*", denies: true },
+    "denied deploy read on webshop/prod for the keys DB_*"
+  ],
+  ["acl.revoke", { ...rule, ...covered, denies: true }, "revoked the denial of read of deploy on webshop/prod"],
   [
     "acl.expire",
     { email: "b@c.de", ...covered, expires_at: "2027" },

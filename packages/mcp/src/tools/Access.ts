@@ -31,12 +31,15 @@ export const accessShow = tool({
     as: Schema.String,
     delegation: optional(OwnDelegation),
     allowed: AclExplanation.fields.allowed,
-    because: Schema.Array(AclReason.pick("permission", "by", "role", "group", "expires_at", "limited_by"))
+    allowed_for_some: AclExplanation.fields.allowed_for_some,
+    because: Schema.Array(
+      AclReason.pick("permission", "by", "role", "group", "key_pattern", "denies", "expires_at", "limited_by")
+    )
   }),
   run: (call, { env_name, org_name, project_name }) =>
     Effect.gen(function* () {
       const identity = yield* call("auth", (api) => api.me())
-      const { allowed, because } = yield* call("acl", (api) =>
+      const { allowed, allowed_for_some, because } = yield* call("acl", (api) =>
         api.explain({
           path: { org_name },
           urlParams: { ...subjectOf(identity), project: project_name, env: env_name }
@@ -47,6 +50,7 @@ export const accessShow = tool({
         as: identity.type === "user" ? identity.email : identity.name,
         ...(delegation !== undefined && { delegation }),
         allowed,
+        ...(allowed_for_some !== undefined && { allowed_for_some }),
         because
       }
     })

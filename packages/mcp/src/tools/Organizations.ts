@@ -64,6 +64,8 @@ const rules = pages({
     "project_pattern",
     "env_pattern",
     "permission",
+    "key_pattern",
+    "denies",
     "expires_at"
   ),
   // A subject may have several rules.
@@ -76,8 +78,8 @@ export const aclList = tool({
   name: "acl_list",
   title: "List access rules",
   description:
-    "Returns the access rules of an organization: who may read, write or administer which projects and environments. " +
-    "Use it to explain why something is FORBIDDEN; it takes an admin's rights.",
+    "Returns the access rules of an organization: who may do what in which projects and environments. " +
+    "Use it to explain FORBIDDEN; it takes an admin's rights.",
   hints: reads,
   parameters: parameters(rules.parameters),
   at: "org",

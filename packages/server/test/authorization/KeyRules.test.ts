@@ -72,13 +72,8 @@ let dev: Person
 /** May do everything there but with STRIPE_KEY. */
 let lead: Person
 
-/** Grants a rule, and names its keys: in the database, as no call does yet. */
-const limit = async (subject: Person, permission: string, keys: string, denies = false): Promise<void> => {
-  const pattern = denies ? "{prod,dev,no}" : "{prod,dev}"
-  const { id } = await service.grant(ada, "acme", subject, permission, "webshop", pattern)
-  await service.program.execute(
-    `UPDATE acl_rules SET key_pattern = '${keys}', denies = ${denies ? 1 : 0} WHERE id = '${id}'`
-  )
+const limit = async (subject: Person, permission: string, key_pattern: string, denies = false): Promise<void> => {
+  await service.grant(ada, "acme", subject, permission, "webshop", "{prod,dev}", { key_pattern, denies })
 }
 
 const get = async (caller: Caller, path: string) => service.do(caller, "GET", path)
@@ -298,6 +293,33 @@ describe("rules that name keys", () => {
       "API_SELF",
       "API_URL"
     ])
+  })
+
+  it("explain themselves, for a key and for the environment", async () => {
+    const explain = async (email: string, query = "") =>
+      get(
+        ada,
+        `/api/orgs/acme/acl/explain?subject_type=user&email=${email}@example.com&project=webshop&env=prod${query}`
+      )
+    const patterns = (because: ReadonlyArray<{ readonly key_pattern?: string; readonly denies?: boolean }>) =>
+      because.map(({ denies, key_pattern }) => [key_pattern, denies])
+    const whole = await explain("dev")
+    assert.deepStrictEqual([whole.allowed, whole.allowed_for_some], [[], ["use", "read", "write"]])
+    assert.deepStrictEqual(patterns(whole.because), [["API_*", undefined]])
+    const other = await explain("dev", "&key=DB_URL")
+    assert.deepStrictEqual([other.allowed, other.because], [[], []])
+    assert.notProperty(other, "allowed_for_some")
+    assert.deepStrictEqual((await explain("dev", "&key=API_KEY")).allowed, ["use", "read", "write"])
+    const denied = await explain("lead", "&key=STRIPE_KEY")
+    assert.deepStrictEqual(denied.allowed, [])
+    assert.sameDeepMembers(patterns(denied.because), [
+      [undefined, undefined],
+      ["STRIPE_*", true]
+    ])
+    const { data } = await get(ada, "/api/orgs/acme/access?subject=lead@example.com")
+    const [row] = data.filter(({ env }: { readonly env: string }) => env === "prod")
+    assert.deepStrictEqual([row.permission, row.permission_for_some], [null, "admin"])
+    assert.strictEqual(row.because.limited_by, "rules that deny STRIPE_*")
   })
 
   it("say who can, for a key and for the environment", async () => {

@@ -122,9 +122,10 @@ export class Service {
     subject: Person | Account,
     permission: string,
     project_pattern = "*",
-    env_pattern = "*"
+    env_pattern = "*",
+    keys: { readonly key_pattern?: string; readonly denies?: boolean } = {}
   ): Promise<Json> {
-    const patterns = { project_pattern, env_pattern }
+    const patterns = { project_pattern, env_pattern, ...keys }
     return this.do(granter, "POST", `/api/orgs/${org}/acl`, { ...subjectOf(subject), ...patterns, permission })
   }
 

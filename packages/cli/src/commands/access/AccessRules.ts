@@ -1,19 +1,19 @@
 import { momentCell } from "../../base/Moments.js"
 import { idOf, isShortId } from "../../grammar/IdKinds.js"
-import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/access/AclRule"
+import type { AclExplanation, AclRule } from "@coffer/domain/access/AclRule"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { defined } from "@coffer/domain/base/Defined"
 import { RuleId } from "@coffer/domain/base/Ids"
+import { SecretKey } from "@coffer/domain/base/Names"
 import { Pattern } from "@coffer/domain/base/Pattern"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { NotThere } from "../../base/Failures.js"
 import { atEnv, atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option, optionalArgument } from "../../grammar/Fields.js"
-import { patternForm, patternPlace, type PlaceOf } from "../../grammar/PlaceArguments.js"
+import { patternPlace, type PlaceOf } from "../../grammar/PlaceArguments.js"
 import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
-import { type Codec, completedBy, flag, orOld } from "../../grammar/Specs.js"
-import { endOf, lasting, oldEnd } from "../../grammar/Times.js"
+import { type Codec, completedBy, orOld } from "../../grammar/Specs.js"
 import { nearest } from "../../grammar/Words.js"
 import { type RuleSubject, ruleSubjectOf, subjectOf } from "../../subjects/Subjects.js"
 import { isWho, oldWho, oneWho, personOrAccount, type Who, who, whoForm } from "../../subjects/Who.js"
@@ -22,21 +22,22 @@ import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, printView } from "../../terminal/View.js"
 import { table } from "./AccessTable.js"
 import { review, who as whoCan } from "./AccessHolders.js"
-import { settleUnmatched } from "./UnmatchedPatterns.js"
 import { until } from "./Expires.js"
-
-const subject = (rule: AclRule) =>
-  rule.group === undefined ? (rule.email ?? rule.name ?? rule.subject_id) : `group ${rule.group}`
+import { deny, grant, oldPatterns } from "./Granting.js"
+import { forKeys, permissionText, ruleSubject } from "./RuleText.js"
 
 const columns = {
   id: (rule: AclRule) => rule.id,
-  subject,
+  subject: ruleSubject,
   project: (rule: AclRule) => rule.project_pattern,
   env: (rule: AclRule) => rule.env_pattern,
-  permission: (rule: AclRule) => rule.permission,
+  permission: permissionText,
   expires: (rule: AclRule) => momentCell(rule.expires_at),
   "granted by": (rule: AclRule) => rule.created_by
 }
+
+/** In lists in which a rule names keys. Programs find the other columns where they were. */
+const keyColumns = { ...columns, keys: (rule: AclRule) => rule.key_pattern ?? "all" }
 
 const list = atOrg("list", {
   description: "List the access rules",
@@ -48,19 +49,13 @@ const list = atOrg("list", {
       (rules) =>
         listView(
           rules,
-          columns,
+          rules.data.some(({ key_pattern }) => key_pattern !== undefined) ? keyColumns : columns,
           "there are no access rules; make one with: coffer acl grant",
-          ["subject", "project", "env", "permission", "expires"],
+          ["subject", "project", "env", "permission", "keys", "expires"],
           "revoke one with: coffer acl revoke ID"
         )
     )
 })
-
-/** The options of earlier releases for the patterns of a rule. */
-const oldPatterns = {
-  project: completedBy("project", option("project-pattern", Pattern, "Old form of PLACE")),
-  env: option("env-pattern", Pattern, "Old form of PLACE")
-}
 
 const { decode: decodeRuleId } = idOf(RuleId)
 
@@ -75,60 +70,6 @@ const ruleOrWho: Codec<RuleId | Who> = {
           () => `${name} must be the id of a rule, or its first characters, at least 4, or ${whoForm}`
         )
 }
-
-const rulePlace = completedBy("env-path", argument("PLACE", patternPlace, `Where: ${patternForm}`))
-
-const permissions = "use values without seeing them, read them, write them too, or admin: manage rules too"
-
-const grant = atOrg("grant", {
-  description: "Grant a permission, or change the one that the subject has for this place, and when it ends",
-  examples: [
-    "coffer acl grant grace@example.com webshop/prod read --for 4h",
-    "coffer acl grant grace@example.com 'webshop/{dev,staging}' write",
-    "coffer acl grant account:ci webshop/prod read --until 2035-12-01",
-    "coffer acl grant group:backend 'webshop/*' write"
-  ],
-  options: {
-    who: orOld(completedBy("who", argument("WHO", who, `Who: ${whoForm}`)), oldWho, oneWho),
-    place: orOld(rulePlace, oldPatterns, ({ env, project }) =>
-      project === undefined || env === undefined
-        ? Either.left("--project-pattern and --env-pattern go together")
-        : Either.right({ org: undefined, project, env })
-    ),
-    permission: orOld(
-      argument("PERMISSION", Permission, permissions),
-      { permission: option("permission", Permission, permissions) },
-      ({ permission }) => Either.fromNullable(permission, () => "--permission is missing")
-    ),
-    end: lasting("the rule lasts", oldEnd("expires")),
-    yes: flag("yes", "Grant it although PLACE names nothing yet and resembles a name that exists")
-  },
-  place: ({ place: { org } }) => defined({ org }),
-  run: ({ call, exchange, options: { end, permission, place, who, yes }, path, settings }) =>
-    Effect.gen(function* () {
-      const named = yield* ruleSubjectOf(call, path, who)
-      const granted = {
-        project_pattern: place.project ?? Pattern.to.make(yield* settings.project),
-        env_pattern: place.env,
-        permission,
-        ...(end !== undefined && { expires_at: yield* endOf(end) })
-      }
-      const patterns = { project: granted.project_pattern, env: granted.env_pattern }
-      yield* settleUnmatched(exchange, path.org_name, patterns, `Grant it for ${patterns.project}/${patterns.env}`, yes)
-      const rule = yield* call("acl", (api) =>
-        named.subject_type === "user"
-          ? api.grant({ path, payload: { ...named, ...granted } })
-          : named.subject_type === "group"
-            ? api.grant({ path, payload: { ...named, ...granted } })
-            : api.grant({ path, payload: { ...named, ...granted } })
-      )
-      const at = `${rule.project_pattern}/${rule.env_pattern}`
-      return doneView(
-        `${subject(rule)} has the permission ${rule.permission} for ${at}${until(rule)} (rule ${rule.id})`,
-        rule
-      )
-    })
-})
 
 /** Chooses rules by their patterns; null for any. */
 interface RuleFilter {
@@ -167,7 +108,7 @@ const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named
 })
 
 const sentence = (rule: AclRule) =>
-  `${rule.permission} of ${subject(rule)} for ${rule.project_pattern}/${rule.env_pattern} (rule ${rule.id})`
+  `${rule.denies === true ? "the denial of " : ""}${rule.permission} of ${ruleSubject(rule)} for ${rule.project_pattern}/${rule.env_pattern}${forKeys(rule)} (rule ${rule.id})`
 
 /** The place of rules: by an old option alone, a part can be null for any. */
 const rulePlaces: Codec<PlaceOf<Pattern | null, Pattern | null>> = patternPlace
@@ -229,26 +170,36 @@ const because = (reason: AclExplanation["because"][number]) =>
     reason.by === "role"
       ? `the role ${reason.role ?? "?"} gives ${reason.permission}`
       : reason.by === "rule"
-        ? `the rule ${reason.rule_id ?? "?"}${reason.group === undefined ? "" : ` of the group ${reason.group}`} gives ${reason.permission}${until(reason)}`
+        ? `the rule ${reason.rule_id ?? "?"}${reason.group === undefined ? "" : ` of the group ${reason.group}`} ${reason.denies === true ? "denies" : "gives"} ${reason.permission}${forKeys(reason)}${until(reason)}`
         : `${reason.by} gives ${reason.permission}`,
     ...(reason.limited_by === undefined ? [] : [`limited by ${reason.limited_by}`])
   ].join(", ")
 
 const explain = atEnv("explain", {
   description: "What a subject may do in an environment, and which role or rule says so",
-  examples: ["coffer acl explain grace@example.com webshop/prod"],
-  options: { who: personOrAccount, place: optionalPlace },
+  examples: [
+    "coffer acl explain grace@example.com webshop/prod",
+    "coffer acl explain grace@example.com webshop/prod --key DATABASE_URL"
+  ],
+  options: {
+    who: personOrAccount,
+    place: optionalPlace,
+    key: option("key", SecretKey, "The secret to explain; default: all of the environment")
+  },
   place: inPlace,
   run: ({ call, options, path: { env_name, org_name, project_name } }) =>
     Effect.gen(function* () {
       const path = { org_name }
       const named = yield* subjectOf(call, path, options.who)
-      const urlParams = { ...named, project: project_name, env: env_name }
+      const { key } = options
+      const urlParams = { ...named, project: project_name, env: env_name, ...defined({ key }) }
       const explanation = yield* call("acl", (api) => api.explain({ path, urlParams }))
       const allowed = explanation.allowed.length === 0 ? "nothing" : explanation.allowed.join(", ")
       const reasons = explanation.because.map(because)
+      const { allowed_for_some: some = [] } = explanation
+      const about = key === undefined ? "" : ` for ${key}`
       const lines = [
-        `allowed in ${project_name}/${env_name}: ${allowed}`,
+        `allowed in ${project_name}/${env_name}${about}: ${allowed}${some.length === 0 ? "" : `; for some keys: ${some.join(", ")}`}`,
         ...(reasons.length === 0 ? ["no role and no rule says otherwise"] : reasons),
         ...(explanation.via === undefined ? [] : [`signed in by ${explanation.via}`])
       ]
@@ -259,6 +210,7 @@ const explain = atEnv("explain", {
 export const aclCommand = group("acl", "Access rules: who may read and write which environments", [
   list,
   grant,
+  deny,
   revoke,
   explain,
   table,

@@ -8,18 +8,24 @@ import { atOrg, wide } from "../../grammar/Command.js"
 import { subjectOf } from "../../subjects/Subjects.js"
 import { optionalPersonOrAccount } from "../../subjects/Who.js"
 import { listView } from "../../terminal/View.js"
+import { forKeys } from "./RuleText.js"
 
 export const because = ({
   by,
   env_pattern,
   expires_at,
   group,
+  key_pattern,
   limited_by,
   project_pattern,
   role
 }: AccessReason): string =>
   [
-    by === "rule" ? `rule ${project_pattern ?? "?"}/${env_pattern ?? "?"}` : by === "role" ? `role ${role ?? "?"}` : by,
+    by === "rule"
+      ? `rule ${project_pattern ?? "?"}/${env_pattern ?? "?"}${forKeys({ key_pattern })}`
+      : by === "role"
+        ? `role ${role ?? "?"}`
+        : by,
     ...(group === undefined ? [] : [`of the group ${group}`]),
     ...(expires_at === undefined ? [] : [`until ${momentText(expires_at)}`]),
     ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
@@ -27,7 +33,10 @@ export const because = ({
 
 const columns = {
   env: ({ env, project }: EnvironmentAccess) => `${project}/${env}`,
-  permission: ({ permission }: EnvironmentAccess) => permission ?? "none",
+  permission: ({ permission, permission_for_some }: EnvironmentAccess) =>
+    permission_for_some === undefined
+      ? (permission ?? "none")
+      : `${permission === null ? "" : `${permission}, `}${permission_for_some} for some keys`,
   because: ({ because: reason }: EnvironmentAccess) => (reason === undefined ? undefined : because(reason))
 }
 

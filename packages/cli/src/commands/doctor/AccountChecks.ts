@@ -41,11 +41,14 @@ const checkRights = (call: Call, identity: Identity, { env_name, org_name, proje
     call("acl", (api) => api.explain({ path: { org_name }, urlParams })),
     {
       onFailure: (failure) => ({ isAdmin: false, rights: failed("rights", failure) }),
-      onSuccess: ({ allowed }) => ({
+      onSuccess: ({ allowed, allowed_for_some: some = [] }) => ({
         isAdmin: identity.type === "user" && allowed.includes("admin"),
         rights:
-          allowed.length > 0
-            ? ok("rights", `${allowed.join(", ")} in ${place}`)
+          allowed.length + some.length > 0
+            ? ok(
+                "rights",
+                `${[...allowed, ...some.map((permission) => `${permission} for some keys`)].join(", ")} in ${place}`
+              )
             : problem("rights", `none in ${place}; ask an administrator of ${org_name} for coffer acl grant`)
       })
     }

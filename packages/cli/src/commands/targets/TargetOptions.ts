@@ -1,5 +1,6 @@
 import { SecretKey, TargetName } from "@coffer/domain/base/Names"
-import { KeyPattern, TargetAutomation, TargetKind, TargetPrefix, TargetRemoval } from "@coffer/domain/secrets/Target"
+import { KeyPattern } from "@coffer/domain/secrets/KeyPatterns"
+import { TargetAutomation, TargetKind, TargetPrefix, TargetRemoval } from "@coffer/domain/secrets/Target"
 import * as Either from "effect/Either"
 import { argument, option, repeatedOption, requiredOption } from "../../grammar/Fields.js"
 import type { Codec } from "../../grammar/Specs.js"

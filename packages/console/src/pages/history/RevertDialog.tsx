@@ -41,7 +41,7 @@ interface Tried {
 
 /** Without the right, nothing is tried: the attempt would be refused, and recorded as such. */
 const dryRun = (place: ProjectPlace, to: ProjectRevision) =>
-  Effect.flatMap(allowedIn(place.org, place.project, to.env), (allowed) =>
+  Effect.flatMap(allowedIn(place.org, place.project, to.env, true), (allowed) =>
     allowed.includes("write")
       ? Effect.map(revert(place, to, null), (plan): Tried => ({ plan }))
       : Effect.succeed<Tried>({ plan: null })

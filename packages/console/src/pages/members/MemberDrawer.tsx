@@ -17,20 +17,36 @@ import { orgAddress } from "../../routing/Places.js"
 import { me } from "../../state/Session.js"
 import { roleRights } from "./Roles.js"
 
-const because = ({ by, env_pattern, expires_at, group, limited_by, project_pattern, role }: AccessReason): string =>
+const because = ({
+  by,
+  env_pattern,
+  expires_at,
+  group,
+  key_pattern = "",
+  limited_by,
+  project_pattern,
+  role
+}: AccessReason): string =>
   [
-    by === "rule" ? `rule ${project_pattern ?? ""} / ${env_pattern ?? ""}` : by === "role" ? `role ${role ?? ""}` : by,
+    by === "rule"
+      ? `rule ${project_pattern ?? ""} / ${env_pattern ?? ""} ${key_pattern}`.trim()
+      : by === "role"
+        ? `role ${role ?? ""}`
+        : by,
     ...(group === undefined ? [] : [`of the group ${group}`]),
     ...(expires_at === undefined ? [] : [`until ${exactly(expires_at)}`]),
     ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
   ].join(", ")
 
-const Row = ({ because: reason, env, permission, project }: EnvironmentAccess) => (
+const Row = ({ because: reason, env, permission, permission_for_some: some, project }: EnvironmentAccess) => (
   <tr>
     <th scope="row">
       {project}/{env}
     </th>
-    <td>{permission ?? <span class="quiet">none</span>}</td>
+    <td>
+      {permission ?? (some === undefined && <span class="quiet">none</span>)}
+      {some !== undefined && ` ${some} for some keys`}
+    </td>
     <td class="quiet">{reason !== undefined && because(reason)}</td>
   </tr>
 )

@@ -26,7 +26,7 @@ const previewsOf = (org: OrgName, project: ProjectName) =>
 /** Those of the names in which the person may write. */
 const writableOf = (org: OrgName, project: ProjectName, names: ReadonlyArray<EnvName>) =>
   Effect.map(
-    Effect.forEach(names, (name) => Effect.map(allowedIn(org, project, name), (allowed) => ({ name, allowed })), {
+    Effect.forEach(names, (name) => Effect.map(allowedIn(org, project, name, true), (allowed) => ({ name, allowed })), {
       concurrency: 4
     }),
     (all) => all.filter(({ allowed }) => allowed.includes("write")).map(({ name }) => name)

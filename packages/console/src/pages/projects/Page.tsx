@@ -46,7 +46,9 @@ const creation = (org: OrgName) => ({
 const isWithoutAccess = (org: OrgName) =>
   Effect.map(
     call("acl", (api) => api.access({ path: { org_name: org }, urlParams: { limit: maxPageSize } })),
-    ({ data, pagination }) => pagination.next_cursor === null && data.every(({ permission }) => permission === null)
+    ({ data, pagination }) =>
+      pagination.next_cursor === null &&
+      data.every(({ permission, permission_for_some }) => (permission_for_some ?? permission) === null)
   )
 
 /** For a person who was invited and has no rule yet. */

@@ -15,7 +15,7 @@ import { Ahead } from "../../kit/When.js"
 import { query, setQueries } from "../../routing/Router.js"
 import type { PageProps } from "../PageProps.js"
 import { RuleEditor } from "./RuleEditor.js"
-import { noteRevoked, subjectOf } from "./Undo.js"
+import { noteRevoked, permissionOf, placesOf, subjectOf } from "./Undo.js"
 
 const read = (org: OrgName) =>
   Effect.map(
@@ -31,13 +31,9 @@ interface RowProps {
 
 const Row = ({ changed, org, rule }: RowProps) => {
   const isOpen = useSignal(false)
-  const { created_at, created_by, env_pattern, expires_at, id, permission, project_pattern, subject_type } = rule
+  const { created_at, created_by, denies, expires_at, id, permission, subject_type } = rule
   const subject = subjectOf(rule)
-  const places = (
-    <code>
-      {project_pattern}/{env_pattern}
-    </code>
-  )
+  const places = <code>{placesOf(rule)}</code>
   return (
     <tr>
       <th scope="row">
@@ -54,7 +50,7 @@ const Row = ({ changed, org, rule }: RowProps) => {
         )}
       </th>
       <td>{places}</td>
-      <td>{permission}</td>
+      <td>{permissionOf(rule)}</td>
       <td>{expires_at === undefined ? <span class="quiet">never</span> : <Ahead time={expires_at} />}</td>
       <td class="quiet">
         <By time={created_at} who={created_by} />
@@ -77,7 +73,16 @@ const Row = ({ changed, org, rule }: RowProps) => {
             }}
           >
             <p>
-              {subject} loses <strong>{permission}</strong> on {places} at once, unless a role or another rule gives it.
+              {denies === true ? (
+                <>
+                  Other rules give {subject} <strong>{permission}</strong> on {places} again, at once.
+                </>
+              ) : (
+                <>
+                  {subject} loses <strong>{permission}</strong> on {places} at once, unless a role or another rule gives
+                  it.
+                </>
+              )}
             </p>
           </Confirm>
         )}
@@ -106,7 +111,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
         create={why === null && <NewButton open={isNew.open}>New rule</NewButton>}
         of={rules}
         heads={["Who", "Projects / environments", "May", "Ends", "Granted", ""]}
-        textOf={(rule) => `${subjectOf(rule)} ${rule.project_pattern}/${rule.env_pattern} ${rule.permission}`}
+        textOf={(rule) => `${subjectOf(rule)} ${placesOf(rule)} ${permissionOf(rule)}`}
         empty={
           <Empty title="There are no rules yet">
             <p>

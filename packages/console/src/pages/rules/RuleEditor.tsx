@@ -1,25 +1,29 @@
-import type { GroupName, OrgName } from "@coffer/domain/base/Names"
+import type { OrgName } from "@coffer/domain/base/Names"
+import { isKeyPattern } from "@coffer/domain/secrets/KeyPatterns"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { type Action, useAct } from "../../kit/Act.js"
+import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
 import { Dialog } from "../../kit/Dialog.js"
-import { Explain, type Subject } from "../../kit/Explain.js"
+import { Explain } from "../../kit/Explain.js"
+import { Fold } from "../../kit/Fold.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
+import { TextField } from "../../kit/TextField.js"
 import { Reading } from "../../kit/Reading.js"
 import { query } from "../../routing/Router.js"
 import { missingInOrg } from "../../client/Organizations.js"
 import { Coverage } from "./Coverage.js"
 import { PatternFields, useTypedPatterns } from "./PatternFields.js"
 import { endOf, Ends, useEnd } from "../../kit/Ends.js"
-import { noteGranted } from "./Undo.js"
+import { grantRule, noteGranted, type RuleSubject } from "./Undo.js"
 import "./Page.css"
 
 interface Named {
   readonly name: string
-  readonly subject: Subject | { readonly subject_type: "group"; readonly group: GroupName }
+  readonly subject: RuleSubject
 }
 
 /** People, groups and service accounts, by name. */
@@ -67,28 +71,30 @@ const Form = ({ act, close, done, org, subjects }: FormProps) => {
   const who = useSignal((subjects.find(({ name }) => name === asked) ?? subjects[0])?.name ?? "")
   const typed = useTypedPatterns()
   const { env, permission, project } = typed
+  const keys = useSignal("")
+  const denies = useSignal(false)
+  const isBad = keys.value !== "" && !isKeyPattern(keys.value)
+  const may = denies.value ? "may not" : "may"
   const end = useEnd()
   const chosen = subjects.find(({ name }) => name === who.value) ?? null
   const submit = (event: Event) => {
     event.preventDefault()
     const ends = endOf(end)
-    if (chosen === null || project === null || env === null || ends === null) return
-    const granted = { project_pattern: project, env_pattern: env, permission: permission.value, ...ends }
+    if (chosen === null || project === null || env === null || ends === null || isBad) return
+    const granted = {
+      project_pattern: project,
+      env_pattern: env,
+      permission: permission.value,
+      ...(keys.value !== "" && { key_pattern: keys.value }),
+      ...(denies.value && { denies: true }),
+      ...ends
+    }
     const { subject } = chosen
-    act.run(
-      call("acl", (api) =>
-        subject.subject_type === "user"
-          ? api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
-          : subject.subject_type === "group"
-            ? api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
-            : api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
-      ),
-      (rule) => {
-        close()
-        noteGranted(org, rule, done)
-        done()
-      }
-    )
+    act.run(grantRule(org, subject, granted), (rule) => {
+      close()
+      noteGranted(org, rule, done)
+      done()
+    })
   }
   return (
     <div class="rules-desk">
@@ -106,9 +112,22 @@ const Form = ({ act, close, done, org, subjects }: FormProps) => {
           {permission.value === "admin" && "Read, write, and destroy versions for ever."}
         </p>
         <Ends end={end} />
+        <Fold title="More">
+          <TextField
+            label="Keys"
+            text={keys}
+            placeholder="API_*"
+            maxLength={100}
+            isBad={isBad}
+            hint="only these keys; * is any text"
+          />
+          <Check isChecked={denies.value} choose={(isChecked) => (denies.value = isChecked)}>
+            Deny it instead, whatever other rules give
+          </Check>
+        </Fold>
         {project !== null && env !== null && (
           <p role="status">
-            <bdi>{who.value}</bdi> may {permission.value} in <code>{`${project}/${env}`}</code>.
+            <bdi>{who.value}</bdi> {may} {permission.value} in <code>{`${project}/${env} ${keys.value}`.trim()}</code>.
           </p>
         )}
         <Problem failure={act.failure.value} />
@@ -118,9 +137,9 @@ const Form = ({ act, close, done, org, subjects }: FormProps) => {
           </button>
           <button
             class="primary"
-            disabled={act.isBusy.value || project === null || env === null || endOf(end) === null}
+            disabled={act.isBusy.value || project === null || env === null || isBad || endOf(end) === null}
           >
-            Grant {permission.value}
+            {denies.value ? "Deny" : "Grant"} {permission.value}
           </button>
         </footer>
       </form>

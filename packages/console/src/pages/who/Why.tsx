@@ -20,7 +20,7 @@ const Reason = ({ because, org }: { readonly because: AccessHolder["because"]; r
       <Link to={orgAddress(org, "rules")}>
         rule{" "}
         <code>
-          {because.project_pattern}/{because.env_pattern}
+          {because.project_pattern}/{because.env_pattern} {because.key_pattern}
         </code>
       </Link>
       {because.group !== undefined && <> of the group {because.group}</>}

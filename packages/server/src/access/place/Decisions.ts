@@ -98,11 +98,17 @@ const decideByRole = (
     )
   }
   if (need.account === "any") return allowed("role")
-  return !subject.account.scoped && subject.grants.some(isWholeAdmin)
-    ? allowed("rule")
-    : denied(
-        `this needs the role admin, or a service account without a project that has an admin rule, in organization ${place.org}`
+  if (subject.account.scoped || !subject.grants.some(isWholeAdmin)) {
+    return denied(
+      `this needs the role admin, or a service account without a project that has an admin rule, in organization ${place.org}`
+    )
+  }
+  // It could revoke the rule that denies, or make an account without it.
+  return subject.grants.some(({ denies }) => denies)
+    ? denied(
+        `this needs the role admin in organization ${place.org}: a service account with a rule that denies never manages`
       )
+    : allowed("rule")
 }
 
 /** The keys of a place for which rules give a permission: null if they are all, undefined if they are none. */
@@ -259,6 +265,14 @@ const limitOf = (subject: Subject, permission: Permission): string | undefined =
   return `the role ${subject.role ?? "none"}, which never writes`
 }
 
+/** Why a rule that denies takes nothing from a subject. */
+const unlimitedBy = ({ account, superadmin }: Subject, byRole: Role | null): string | undefined =>
+  account === null && superadmin
+    ? "being a superadmin, which no rule takes from"
+    : byRole === null
+      ? undefined
+      : `the role ${byRole}, which no rule takes from`
+
 /**
  * Returns a subject's permissions on the secrets of an environment, or on one of them, with every reason. Agrees with `decide`.
  */
@@ -280,7 +294,7 @@ export const explain = (subject: Subject, place: Required<PlaceNames>, key?: Sec
       ...(denies && { denies }),
       ...(group !== undefined && { group }),
       ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
-      ...(!denies && limited(limitOf(subject, permission)))
+      ...limited(denies ? unlimitedBy(subject, byRole) : limitOf(subject, permission))
     }))
   const whole = { permission: "admin", ...limited(delegatedLimitOf(subject, "admin")) } as const
   return {

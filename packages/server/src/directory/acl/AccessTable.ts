@@ -9,11 +9,12 @@ import {
 import { permissions } from "@coffer/domain/access/AclRule"
 import { RuleId, ServiceAccountId } from "@coffer/domain/base/Ids"
 import { paginationOf } from "@coffer/domain/base/Pagination"
+import { allKeys } from "@coffer/domain/secrets/KeyPatterns"
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
-import { explain, type Reason, type Subject } from "../../access/place/Decisions.js"
+import { atLeast, explain, type Reason, type Subject } from "../../access/place/Decisions.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { method } from "../../base/tracing/Traced.js"
 import { environmentsRepo, type PlacedEnvironment, positionOf } from "../environments/Repo.js"
@@ -51,11 +52,31 @@ const strongest = (reasons: ReadonlyArray<Reason>): Reason | undefined =>
       undefined
     )
 
-/** A reason with the patterns of its rule. */
-export const reasonOf = ({ grants }: Subject, { rule_id, ...reason }: Reason): AccessReason => {
+/** At most so many patterns of rules that deny are named. */
+const namedPatterns = 3
+
+/** The rules that take a part of what a rule gives. */
+const deniedBy = ({ by, permission }: Reason, reasons: ReadonlyArray<Reason>): string | undefined => {
+  if (by !== "rule") return undefined
+  const takes = reasons.filter(
+    ({ denies, permission: denied }) => denies === true && atLeast(permissions, permission, denied)
+  )
+  const patterns = [...new Set(takes.map(({ key_pattern = allKeys }) => key_pattern))]
+  const more = patterns.length > namedPatterns ? ` and ${patterns.length - namedPatterns} more` : ""
+  return patterns.length === 0 ? undefined : `rules that deny ${patterns.slice(0, namedPatterns).join(", ")}${more}`
+}
+
+/** A reason with the patterns of its rule, and of those that deny a part of it. */
+export const reasonOf = (
+  { grants }: Subject,
+  { rule_id, ...reason }: Reason,
+  reasons: ReadonlyArray<Reason>
+): AccessReason => {
   const rule = grants.find(({ id }) => id === rule_id)
+  const limited_by = reason.limited_by ?? deniedBy(reason, reasons)
   return {
     ...reason,
+    ...(limited_by !== undefined && { limited_by }),
     ...(rule !== undefined && {
       rule_id: RuleId.make(rule.id),
       project_pattern: rule.project_pattern,
@@ -80,17 +101,19 @@ export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/A
 
         const accessOf = (row: PlacedEnvironment): EnvironmentAccess => {
           const { env, project, project_id } = row
-          const { allowed, because } = explain(subject, { org: place.org.name, project, env })
+          const { allowed, allowed_for_some, because } = explain(subject, { org: place.org.name, project, env })
           const reason = strongest(because)
+          const some = allowed_for_some.at(-1)
           const isElsewhere = projectId !== null && projectId !== project_id
           return {
             project,
             env,
             ...positionOf(row),
             permission: isElsewhere ? null : (allowed.at(-1) ?? null),
+            ...(!isElsewhere && some !== undefined && { permission_for_some: some }),
             ...(reason !== undefined && {
               because: {
-                ...reasonOf(subject, reason),
+                ...reasonOf(subject, reason, because),
                 ...(isElsewhere && { limited_by: "the account is scoped to another project" })
               }
             })

@@ -7,8 +7,9 @@ import {
 } from "@coffer/domain/access/AclRule"
 import { actorName, delegationOf, viaOf } from "@coffer/domain/access/Actor"
 import { RuleId } from "@coffer/domain/base/Ids"
-import { allKeys } from "@coffer/domain/secrets/KeyPatterns"
-import type { EnvName, GroupName, ProjectName } from "@coffer/domain/base/Names"
+import { allKeys, fitsAllKeys } from "@coffer/domain/secrets/KeyPatterns"
+import { ValidationError } from "@coffer/domain/errors/Errors"
+import type { EnvName, GroupName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import type { Pattern } from "@coffer/domain/base/Pattern"
 import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
@@ -48,6 +49,9 @@ export interface GrantRequest extends Omit<SubjectRef, "subject_type"> {
   readonly project_pattern: Pattern
   readonly env_pattern: Pattern
   readonly permission: Permission
+  /** Without it, the rule is for all keys. */
+  readonly key_pattern?: string
+  readonly denies?: boolean
   /** Without it, the rule lasts. */
   readonly expires_at?: string
 }
@@ -90,6 +94,21 @@ const manages = (place: Pick<AclPlace, "actor" | "grants">, rule: RulePatterns):
         ((own.project_pattern === "*" && own.env_pattern === "*") ||
           (own.project_pattern === rule.project_pattern && own.env_pattern === rule.env_pattern))
     ))
+
+/** The keys of a rule as they are stored: all patterns that fit every key are one. */
+const storedKeys = ({ denies = false, key_pattern = allKeys }: Pick<GrantRequest, "denies" | "key_pattern">) => ({
+  key_pattern: fitsAllKeys(key_pattern) ? allKeys : key_pattern,
+  denies: denies ? 1 : 0
+})
+type StoredKeys = ReturnType<typeof storedKeys>
+
+/** `admin` is about the environment, so that no rule gives it for some keys. */
+const checkKeys = ({ permission }: GrantRequest, { denies, key_pattern }: StoredKeys) =>
+  permission === "admin" && denies === 0 && key_pattern !== allKeys
+    ? new ValidationError({
+        message: `key_pattern: admin is for all keys of an environment; grant write for ${key_pattern}, or admin without key_pattern`
+      })
+    : Effect.void
 
 /** Whether something that ends `at` lasts until `end`; null: for ever. */
 const lastsUntil = (at: number | null, end: number | null): boolean => at === null || (end !== null && at >= end)
@@ -149,10 +168,11 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     const current = Effect.fnUntraced(function* (
       place: AclPlace,
       subjectId: string,
-      { env_pattern: envPattern, project_pattern: projectPattern }: RulePatterns
+      { env_pattern: envPattern, project_pattern: projectPattern }: RulePatterns,
+      { denies, key_pattern: keyPattern }: StoredKeys
     ) {
       const orgId = place.org.id
-      const patterns = { orgId, subjectId, projectPattern, envPattern, keyPattern: allKeys, denies: 0 }
+      const patterns = { orgId, subjectId, projectPattern, envPattern, keyPattern, denies }
       yield* repo.holdSame(patterns)
       const same = yield* repo.findSame(patterns)
       if (same?.has_ended !== 1) return same
@@ -167,7 +187,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       if (subjectType === "group") yield* ruleLimits.ofGroups.room(yield* repo.countOfGroups({ orgId }))
     })
 
-    /** Grants a permission, or changes the rule with the same subject and patterns. Returns whether the rule is new. */
+    /** Grants or denies a permission, or changes the rule with the same subject and patterns. Returns whether the rule is new. */
     const grant = method("Acl.grant", function* (place: Place<"acl.grant">, request: GrantRequest) {
       if (!manages(place, request)) {
         return yield* denied(
@@ -176,13 +196,15 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
           `a service account manages rules of service accounts only: this needs an admin rule for exactly these patterns, or for */*, in organization ${place.org.name}`
         )
       }
+      const keys = storedKeys(request)
+      yield* checkKeys(request, keys)
       const expires_at = yield* endOf(request)
       yield* checkEnd(place, { ...request, expires_at })
       const granted_at = yield* now
       const newId = RuleId.make(yield* uuidV7)
       const { env_pattern, permission, project_pattern, subject_type } = request
       const { id: subject_id, ...named } = yield* resolve(place, request)
-      const same = yield* current(place, subject_id, request)
+      const same = yield* current(place, subject_id, request, keys)
       if (same === undefined) yield* checkRoom(place, subject_id, subject_type)
       const end = expires_at === null ? {} : { expires_at: timestamp(expires_at) }
       const fresh = {
@@ -197,11 +219,11 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         updated_at: granted_at
       }
       yield* same === undefined
-        ? repo.insert([{ ...fresh, org_id: place.org.id, key_pattern: allKeys, denies: 0, expires_at }])
+        ? repo.insert([{ ...fresh, org_id: place.org.id, ...keys, expires_at }])
         : repo.set({ id: same.id, permission, expires_at, now: granted_at })
       const rule: AclRule =
         same === undefined
-          ? { ...fresh, ...named, ...end }
+          ? { ...fresh, ...named, ...keysOfRule(keys), ...end }
           : { ...aclRule({ ...same, expires_at }), permission, updated_at: granted_at }
       yield* audit.change(sourceOf(place), {
         action: "acl.grant",
@@ -214,6 +236,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
           project_pattern,
           env_pattern,
           permission,
+          ...keysOfRule(keys),
           ...end,
           ...(same !== undefined && { before: same.permission }),
           ...(typeof same?.expires_at === "number" && { expires_at_before: timestamp(same.expires_at) })
@@ -251,7 +274,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     /** Returns a subject's permissions in an environment and the roles or rules behind them. For admins, and about oneself. */
     const explainAccess = method(
       "Acl.explain",
-      function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName) {
+      function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName, key?: SecretKey) {
         yield* subjects.mayAskAbout(place, ref)
         const delegation = delegationOf(place.actor)
         const beyond = delegation && beyondDelegation(delegation, place.action, { org: place.org.name, project, env })
@@ -262,11 +285,13 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
           return yield* notVisible(`environment ${project}/${env}`)
         }
         const { projectId, subject } = yield* subjects.find(place, ref)
-        const explanation = explain(subject, { org: place.org.name, project, env })
+        const explanation = explain(subject, { org: place.org.name, project, env }, key)
         const via = isSelf(place.actor, ref) ? viaOf(place.actor) : null
         const elsewhere = projectId !== null && projectId !== found.project_id
         const answer: AclExplanation = {
           allowed: elsewhere ? [] : explanation.allowed,
+          ...(!elsewhere &&
+            explanation.allowed_for_some.length > 0 && { allowed_for_some: explanation.allowed_for_some }),
           because: explanation.because.map(({ rule_id, ...reason }) => ({
             ...reason,
             ...(rule_id !== undefined && { rule_id: RuleId.make(rule_id) }),

@@ -125,7 +125,7 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
         const reason = lasting(because, wanted)
         return highest === undefined || reason === undefined || !held.includes(wanted)
           ? null
-          : { permission: highest, because: reasonOf(subject, reason) }
+          : { permission: highest, because: reasonOf(subject, reason, because) }
       }
 
       const groups = (after: string): Effect.Effect<Step> =>

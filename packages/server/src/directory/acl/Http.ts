@@ -33,7 +33,7 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
       )
       .handle("explain", ({ path, urlParams }) =>
         Effect.flatMap(access.org(path, "acl.explain"), (place) =>
-          acl.explain(place, urlParams, urlParams.project, urlParams.env)
+          acl.explain(place, urlParams, urlParams.project, urlParams.env, urlParams.key)
         )
       )
       .handle("access", ({ path, urlParams }) =>

@@ -44,12 +44,14 @@ export const membersRepo = Effect.gen(function* () {
   const pageWithAccess = all(WithAccessRow)`
     SELECT ${columns}, CASE WHEN m.accepted_at IS NULL THEN NULL ELSE u.last_seen_at END AS last_seen_at, CASE
         WHEN m.role IN ('owner', 'admin') OR u.superadmin = 1 OR EXISTS (
-          SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND ${liveRule})
+          SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND r.denies = 0
+            AND ${liveRule})
           OR EXISTS (
           SELECT 1 FROM group_members gm CROSS JOIN acl_rules r
           WHERE gm.user_id = m.user_id AND gm.org_id = m.org_id AND r.subject_id = gm.group_id AND r.org_id = gm.org_id
-            AND ${liveRule})
-          OR (m.accepted_at IS NOT NULL AND EXISTS (SELECT 1 FROM ${groupRules(sql`m.user_id`, sql`m.org_id`)}))
+            AND r.denies = 0 AND ${liveRule})
+          OR (m.accepted_at IS NOT NULL AND EXISTS (SELECT 1 FROM ${groupRules(sql`m.user_id`, sql`m.org_id`)}
+            AND r.denies = 0))
         THEN 1 ELSE 0 END AS has_access ${ofOrg}`
 
   return {
