@@ -15,6 +15,7 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
   ["formats", "/pages/matrix/(?:bulk/|import/|(?:ImportDialog|NewKeyDialog|Paste|RemovedRows|ReviewDialog)\\.)"],
   ["palette", "/console/src/(?:kit/AskAccessDialog|shell/ApprovalDialog)\\.tsx$"],
   ["palette", "/console/src/palette/"],
+  ["machines", "/console/src/client/PasskeyCeremonies\\.ts$"],
   ["home", "/console/src/kit/Attention\\.tsx$"],
   ["index", "/console/src/(?:client/(?!PasskeyCeremonies)|kit/|routing/|staging/|state/)"],
   ["index", "/domain/dist/(?:base/(?:Csv|PatternMatch)|requests/RequestSummary)\\.js$"],
@@ -24,7 +25,10 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
   ["wizard", "/pages/secret/(?:DeclareForm|Placement|UseForm)\\."],
   ["uses", `${api("UseRules")}|/pages/secret/`],
   ["machines", api("Audit|Webhooks")],
-  ["delivery", `${api("Targets")}|/domain/dist/secrets/Target|/pages/targets/`],
+  [
+    "delivery",
+    `${api("Targets|Rotations|Leases|LeaseRoles|Connections")}|/domain/dist/secrets/Target|/pages/(?:renewal|targets)/`
+  ],
   ["machines", api("Backups|Delegations|Federations|Groups|Passkeys|ServiceAccounts|System|Users")],
   ["home", pages("organizations|projects")],
   ["wizard", "/pages/accounts/(?:Federation|Keyless|Kinds|Pod|Program|Recipe|TryToken|Wizard)"],

@@ -34,7 +34,7 @@ const unused: Readonly<Record<string, Kept>> = {
   [yaml("doc/createNode")]: {}
 }
 
-/** Functions that the console never calls, or that do nothing in it, in modules that it does use. */
+/** The code of functions and constants that the console never uses, or that do nothing in it, in modules that it does use. */
 const functions: Readonly<Record<string, Kept>> = {
   // No scope closes in parallel, no fiber logs, and `Effect.all` fails at once.
   [effect("internal/fiberRuntime")]: {
@@ -42,6 +42,17 @@ const functions: Readonly<Record<string, Kept>> = {
     allValidate: "() => {}",
     currentLoggers: "core.fiberRefUnsafeMakeHashSet(HashSet.make())",
     finalizersMaskInternal: "() => (self) => self(identity)"
+  },
+  // No span is traced.
+  [effect("internal/cause")]: { prettyErrorStack: "(_, stack) => stack" },
+  // Messages of the toolkit are shown to nobody.
+  [effect("ParseResult")]: { getDefaultTypeMessage: '{ return "" }' },
+  // No schema is a template.
+  [effect("SchemaAST")]: { getTemplateLiteralRegExp: "() => { throw new Error() }" },
+  // All optional fields of the contract are exact, without defaults.
+  [effect("Schema")]: {
+    optionalPropertySignatureAST:
+      '(self, { exact }) => { if (exact !== true) throw new Error("not exact"); return new PropertySignatureDeclaration(self.ast, true, true, {}, undefined) }'
   }
 }
 
@@ -64,6 +75,13 @@ const dotenvParser = (code: string): string => {
   return `const G = ${lines}\n${parse}\nexport { H as parse }`
 }
 
+/** The toolkit's own error of a request that is not valid, which no server of ours sends: its issues are read by nobody. */
+const withoutIssues = (code: string): string => {
+  const short = code.replace("Schema.ArrayFormatterIssue.annotations(", "Schema.Unknown.annotations(")
+  if (short === code) throw new Error("the toolkit's error has other issues")
+  return short
+}
+
 const small = (code: string, id: string, kept: Kept): string => {
   const names = namesIn(code)
   const absent = Object.keys(kept).find((name) => !names.has(name))
@@ -74,15 +92,17 @@ const small = (code: string, id: string, kept: Kept): string => {
   return [...imports, ...lines].join("\n")
 }
 
-/** Replaces the values of a module's constants. */
-const replaceConstants = (code: string, body: unknown, kept: Kept): string => {
+/** Replaces the values of a module's constants, and the bodies of its functions. */
+const replaceValues = (code: string, body: unknown, kept: Kept): string => {
+  const cutsOf = (name: unknown, value: unknown): ReadonlyArray<Cut> => {
+    const replacement = kept[nameOf(name)]
+    return isNode(value) && replacement !== undefined ? [{ start: value.start, end: value.end, replacement }] : []
+  }
   const cuts = listOf(body).flatMap((statement): ReadonlyArray<Cut> => {
     const declaration = isNode(statement) ? (statement["declaration"] ?? statement) : undefined
-    return listOf(isNode(declaration) ? declaration["declarations"] : []).flatMap((one) => {
-      const [name, value] = isNode(one) ? [nameOf(one["id"]), one["init"]] : []
-      const replacement = kept[name ?? ""]
-      return isNode(value) && replacement !== undefined ? [{ start: value.start, end: value.end, replacement }] : []
-    })
+    if (!isNode(declaration)) return []
+    if (declaration.type === "FunctionDeclaration") return cutsOf(declaration["id"], declaration["body"])
+    return listOf(declaration["declarations"]).flatMap((one) => (isNode(one) ? cutsOf(one["id"], one["init"]) : []))
   })
   if (cuts.length !== Object.keys(kept).length) throw new Error("a function that the build replaces has gone")
   return withCuts(code, cuts)
@@ -92,9 +112,10 @@ const replaceConstants = (code: string, body: unknown, kept: Kept): string => {
 export const withoutUnused: Plugin = {
   name: "without-unused",
   transform(code, id) {
+    if (id.endsWith("/platform/dist/esm/HttpApiError.js")) return { code: withoutIssues(code), map: null }
     if (id.endsWith("/dotenv/dist/index.cjs")) return { code: dotenvParser(code), map: null }
     const replaced = Object.entries(functions).find(([end]) => id.endsWith(end))?.[1]
-    if (replaced !== undefined) return { code: replaceConstants(code, this.parse(code).body, replaced), map: null }
+    if (replaced !== undefined) return { code: replaceValues(code, this.parse(code).body, replaced), map: null }
     const kept = keptOf(id)
     return kept === undefined ? null : { code: small(code, id, kept), map: null }
   }

@@ -31,7 +31,7 @@ export interface ClientOptions {
 }
 
 /** The groups that the console never calls. Its build leaves them out. */
-type ProgramGroup = "connections" | "exports" | "imports" | "leaseRoles" | "leases" | "rotations" | "scim" | "use"
+type ProgramGroup = "exports" | "imports" | "scim" | "use"
 
 /** The clients of all groups that the console calls. */
 export const consoleClients = (options: ClientOptions): Omit<GroupClients, ProgramGroup> => ({
@@ -43,6 +43,26 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
   targets: once(() =>
     import("@coffer/domain/api/TargetsApi").then(({ TargetsApi }) =>
       HttpApiClient.group(AnyApi.add(TargetsApi), { ...options, group: "targets" })
+    )
+  ),
+  connections: once(() =>
+    import("@coffer/domain/api/ConnectionsApi").then(({ ConnectionsApi }) =>
+      HttpApiClient.group(AnyApi.add(ConnectionsApi), { ...options, group: "connections" })
+    )
+  ),
+  leaseRoles: once(() =>
+    import("@coffer/domain/api/LeaseRolesApi").then(({ LeaseRolesApi }) =>
+      HttpApiClient.group(AnyApi.add(LeaseRolesApi), { ...options, group: "leaseRoles" })
+    )
+  ),
+  leases: once(() =>
+    import("@coffer/domain/api/LeasesApi").then(({ LeasesApi }) =>
+      HttpApiClient.group(AnyApi.add(LeasesApi), { ...options, group: "leases" })
+    )
+  ),
+  rotations: once(() =>
+    import("@coffer/domain/api/RotationsApi").then(({ RotationsApi }) =>
+      HttpApiClient.group(AnyApi.add(RotationsApi), { ...options, group: "rotations" })
     )
   ),
   passkeys: once(() =>
@@ -194,26 +214,6 @@ export const consoleClients = (options: ClientOptions): Omit<GroupClients, Progr
 
 export const groupClients = (options: ClientOptions): GroupClients => ({
   ...consoleClients(options),
-  connections: once(() =>
-    import("@coffer/domain/api/ConnectionsApi").then(({ ConnectionsApi }) =>
-      HttpApiClient.group(AnyApi.add(ConnectionsApi), { ...options, group: "connections" })
-    )
-  ),
-  leaseRoles: once(() =>
-    import("@coffer/domain/api/LeaseRolesApi").then(({ LeaseRolesApi }) =>
-      HttpApiClient.group(AnyApi.add(LeaseRolesApi), { ...options, group: "leaseRoles" })
-    )
-  ),
-  leases: once(() =>
-    import("@coffer/domain/api/LeasesApi").then(({ LeasesApi }) =>
-      HttpApiClient.group(AnyApi.add(LeasesApi), { ...options, group: "leases" })
-    )
-  ),
-  rotations: once(() =>
-    import("@coffer/domain/api/RotationsApi").then(({ RotationsApi }) =>
-      HttpApiClient.group(AnyApi.add(RotationsApi), { ...options, group: "rotations" })
-    )
-  ),
   scim: once(() =>
     import("@coffer/domain/api/ScimApi").then(({ ScimApi }) =>
       HttpApiClient.group(AnyApi.add(ScimApi), { ...options, group: "scim" })

@@ -13,6 +13,7 @@ import {
   KeyRound,
   ListChecks,
   Plug,
+  RotateCw,
   ScrollText,
   Send,
   Server,
@@ -99,6 +100,7 @@ export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> }
     { page: "", title: "Matrix", icon: Grid3x3, load: () => import("./matrix/Page.js") },
     { page: "promote", title: "Promote", icon: ArrowRightLeft, load: () => import("./promote/Page.js") },
     { page: "targets", title: "Targets", icon: Send, need: "target.list", load: () => import("./targets/Page.js") },
+    { page: "renewal", title: "Renewal", icon: RotateCw, load: () => import("./renewal/Page.js") },
     { page: "history", title: "History", icon: History, load: () => import("./history/Page.js") },
     { page: "who", title: "Who can", icon: ListChecks, need: "access.list", load: () => import("./who/Page.js") },
     { page: "settings", title: "Settings", icon: Settings, load: () => import("./project-settings/Page.js") }

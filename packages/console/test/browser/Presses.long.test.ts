@@ -3,6 +3,7 @@ import { noChromium } from "../../../../scripts/chromium.mjs"
 import { changingCalls } from "../../../domain/test/support/ChangingCalls.js"
 import { pages } from "../../src/pages/Pages.js"
 import { fill, of, org } from "../support/Everything.js"
+import { Renewed } from "../support/Renewal.js"
 import { Presses } from "../support/Presses.js"
 import { hasBrowser } from "../support/Visit.js"
 
@@ -28,15 +29,18 @@ const ofOwner = [
 describe.skipIf(!hasBrowser())(`the buttons of the console${why}`, { timeout: 600_000 }, () => {
   let owner: Presses
   let superadmin: Presses
+  let renewed: Renewed
 
   beforeAll(async () => {
-    const { ada, root } = await fill(inject("server").url)
+    renewed = await Renewed.start()
+    const { ada, root } = await fill(inject("server").url, renewed)
     owner = await Presses.begin(ada, { hasPasskey: true })
     superadmin = await Presses.begin(root)
   }, 120_000)
   afterAll(async () => {
     await owner.visit.close()
     await superadmin.visit.close()
+    await renewed.stop()
   })
 
   const unasked = ({ sent }: Presses) =>

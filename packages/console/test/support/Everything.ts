@@ -1,5 +1,6 @@
 import { assert } from "vitest"
 import { type Json, Person } from "./Person.js"
+import type { Renewed } from "./Renewal.js"
 
 export const org = "presses"
 /** An organization that has invited the owner of the other one. */
@@ -100,9 +101,10 @@ const addRequests = async (ada: Person, bob: Person, { api_key }: Json, url: str
 }
 
 /** Fills an organization with everything that the console has a button for. */
-export const fill = async (url: string) => {
+export const fill = async (url: string, renewed: Renewed) => {
   const ada = await Person.login(of("ada"))
   await addPlaces(ada)
+  await renewed.fill(ada, `${project}/envs/prod`)
   const account = await addMachines(ada)
   await addSecrets(ada)
   const bob = await addPeople(ada)

@@ -75,10 +75,19 @@ export const fill = async () => {
   ]) {
     await ada.call("POST", `${api}/acl`, { ...subject, ...pattern })
   }
-  await ada.call("POST", `${projectPath}/envs/prod/targets`, {
+  await ada.call("POST", `${inEnv}/targets`, {
     ...{ name: long(50, "t"), kind: "vault", credential_key: key, prefix: long(50), keys: [long(100, "K")] },
     ...{ rename: { [key]: long(200) }, place: { url: `https://${domain}`, mount: long(500), path: long(500) } }
   })
+  const connection = long(50, "c")
+  await ada.call("POST", `${inEnv}/connections`, {
+    ...{ name: connection, host: "127.0.0.1", database: long(63), user: long(63), password_key: key }
+  })
+  await ada.call("POST", `${inEnv}/rotations`, {
+    ...{ name: long(50, "r"), connection, users: [long(63, "a"), long(63, "b")] },
+    writes: { [long(100, "N")]: "{user} {password}" }
+  })
+  await ada.call("POST", `${inEnv}/roles`, { name: long(50, "l"), connection })
   const hook = `https://${domain}/`
   await ada.call("POST", `${api}/webhooks`, {
     url: `${hook}${long(500 - hook.length)}`,
@@ -120,7 +129,10 @@ export const fill = async () => {
 export const addresses: ReadonlyArray<string> = [
   ...pages.server.map(({ page }) => (page === "" ? "/" : `/-/${page}`)),
   ...pages.org.map(({ page }) => (page === "" ? `/${org}` : `/${org}/-/${page}`)),
-  ...pages.project.map(({ page }) => (page === "" ? `/${org}/${project}` : `/${org}/${project}/-/${page}`)),
+  ...pages.project.map(({ page }) => {
+    const address = page === "" ? `/${org}/${project}` : `/${org}/${project}/-/${page}`
+    return /^(renewal|targets)$/.test(page) ? `${address}?env=${env}` : address
+  }),
   ...pages.secret.map(() => `/${org}/${project}/${key}?env=${env}`)
 ]
 

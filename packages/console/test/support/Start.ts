@@ -30,6 +30,7 @@ export const startServer = async (folder: string, variables: NodeJS.ProcessEnv =
     SERVICE_BROKER: "1",
     SERVICE_TRUSTED_PROXIES: "127.0.0.0/8,::1",
     SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8",
+    SERVICE_RENEWAL_NETWORKS: "127.0.0.0/8",
     ...variables
   })
   server.err.stream?.pipe(createWriteStream(log))

@@ -66,7 +66,7 @@ consents.create                     always         undone delegations.revoke    
 consents.review                     never shows    adds                           none nothing
 connections.create                  always         absent                         none connections
 connections.delete                  never ends     absent                         -
-connections.test                    never sends    absent                         none nothing
+connections.test                    never sends    adds                           none nothing
 declared.delete                     never secrets  asks                           -
 declared.set                        never secrets  undone declared.set            record
 delegations.create                  always         undone delegations.revoke      none delegations
@@ -101,7 +101,7 @@ leaseRoles.create                   always         absent                       
 leaseRoles.delete                   never ends     absent                         -
 leases.create                       never begins   absent                         none connections
 leases.renew                        never begins   absent                         none connections
-leases.revoke                       never ends     absent                         -
+leases.revoke                       never ends     asks                           -
 members.invite                      always         undone members.remove          record
 members.leave                       always         asks                           -
 members.remove                      always         asks                           -
@@ -126,9 +126,9 @@ requests.create                     never asks     undone requests.withdraw     
 requests.refuse                     always         asks                           none requests
 requests.withdraw                   never ends     asks                           none requests
 rotations.create                    always         absent                         none connections
-rotations.delete                    never ends     absent                         -
-rotations.run                       always         absent                         none nothing
-rotations.update                    always         absent                         none connections
+rotations.delete                    never ends     asks                           -
+rotations.run                       always         adds                           none nothing
+rotations.update                    always         undone rotations.update        none connections
 secrets.delete                      never secrets  absent                         -
 secrets.destroy                     always         asks                           none erases
 secrets.rollback                    never secrets  undone secrets.rollback        as secrets.set

@@ -95,11 +95,21 @@ const machines = "is for service accounts and programs, which no console serves"
 /** Fields of responses that the console does not read. */
 export const notInConsole: Reasons = {
   "the token of a directory is made and shown by the command line": ["directory/Scim: *"],
-  "connections, rotations, roles and leases are made, shown and tried by the command line": [
-    "secrets/Lease: *",
-    "secrets/LeaseRole: *",
-    "secrets/Rotation: *",
-    "secrets/Connection: *",
+  "connections, rotations, roles and leases are made, tried and shown whole by the command line": [
+    "secrets/Connection: Connection.ca",
+    "secrets/Lease: IssuedLease.*",
+    "secrets/Lease: shared.expires_in",
+    "secrets/Lease: shared.renewable_for",
+    "secrets/Lease: shared.renewable_until",
+    "secrets/LeaseRole: LeaseRole.create",
+    "secrets/LeaseRole: LeaseRole.revoke",
+    "secrets/Rotation: Rotation.alphabet",
+    "secrets/Rotation: Rotation.created_at",
+    "secrets/Rotation: Rotation.created_by",
+    "secrets/Rotation: Rotation.length",
+    "secrets/Rotation: Rotation.updated_at",
+    "secrets/Rotation: Rotation.window",
+    "secrets/Rotation: RotationWindow.*",
     "server/ServerFacts: ServerFacts.renewal"
   ],
   "the dialog is about this target, and the list behind it shows its state": [
