@@ -367,6 +367,12 @@ export interface Contract {
       ConnectionTest,
       Denied | "RateLimited"
     >
+    /** Remove a user that a lease left in a database. */
+    readonly removeOrphan: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "connection_name" | "lease_id"> }],
+      void,
+      Denied | "Conflict" | "DecryptionFailed" | "Reauthenticate" | "UpstreamFailed"
+    >
   }
   readonly consents: {
     /** Read the request of a program for a part of one's rights. */
@@ -2015,6 +2021,8 @@ export type AuditAction =
   | "lease.ended"
   | "lease.failed"
   | "lease.left"
+  | "orphan.found"
+  | "orphan.delete"
   | "approval.request"
   | "approval.approve"
   | "approval.refuse"
@@ -2243,6 +2251,7 @@ export type Connection = Readonly<{
   ca: string | null
   user: string
   password_key: string
+  orphans: Count
   created_by: string
   created_at: Timestamp
 }>
@@ -2253,6 +2262,7 @@ export type ConnectionTest = Readonly<{
   version: string | null
   may_create: boolean
   may_change: boolean
+  orphans: ReadonlyArray<Orphan>
 }>
 
 export type Consent = Readonly<{ continue_to: string }>
@@ -2671,6 +2681,8 @@ export type OrganizationImport = Readonly<{
   created_at: Timestamp
   expires_at: Timestamp
 }>
+
+export type Orphan = Readonly<{ lease_id: string; username: string }>
 
 export type Overview = Readonly<{
   projects: Count

@@ -50,7 +50,9 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
     create:
       "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections  name!,kind,host!,port,database!,tls,ca,user!,password_key!",
     delete: "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections/{connection_name}",
-    test: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections/{connection_name}/test"
+    test: "POST /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections/{connection_name}/test",
+    removeOrphan:
+      "DELETE /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/connections/{connection_name}/orphans/{lease_id}"
   },
   consents: {
     review: "POST /api/auth/consents/review  request!",

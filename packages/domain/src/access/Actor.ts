@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import { Unauthorized } from "../errors/Errors.js"
 import type { DelegablePermission } from "../directory/Delegation.js"
 import type {
+  ConnectionId,
   ApiKeyId,
   DelegationId,
   EnvId,
@@ -109,7 +110,7 @@ export type AccountCredential =
   /** It asked for a change that people have approved since: there is no credential. */
   | { readonly type: "request"; readonly id: RequestId; readonly sessionId: null }
   /** No account at all: a rotation writes what it renewed, or a lease ends, and the log has it as the server's own act. */
-  | { readonly type: "rotation"; readonly id: LeaseId | RotationId; readonly sessionId: null }
+  | { readonly type: "rotation"; readonly id: ConnectionId | LeaseId | RotationId; readonly sessionId: null }
   /** No account at all: a directory changes people and groups by SCIM, and the log has it as the server's own act. */
   | { readonly type: "scim"; readonly id: ScimTokenId; readonly sessionId: null }
 

@@ -78,6 +78,7 @@ export const needs = {
   "connection.create": { on: "env", role: "admin" },
   "connection.delete": { on: "env", role: "admin" },
   "connection.test": { on: "env", role: "admin" },
+  "orphan.delete": { on: "env", role: "admin" },
   "target.list": { on: "env", permission: "admin", role: "developer", people: true },
   "target.create": { on: "env", permission: "admin", role: "developer", people: true },
   "target.update": { on: "env", permission: "admin", role: "developer", people: true },

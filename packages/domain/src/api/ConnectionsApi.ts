@@ -4,9 +4,10 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
+import { LeaseId } from "../base/Ids.js"
 import { ConnectionName } from "../base/Names.js"
 import { body, list } from "../base/Schemas.js"
-import { Conflict, LimitExceeded, RateLimited } from "../errors/Errors.js"
+import { Conflict, DecryptionFailed, LimitExceeded, Overloaded, RateLimited, UpstreamFailed } from "../errors/Errors.js"
 import { Connection, ConnectionTest, newConnection } from "../secrets/Connection.js"
 import { guarded } from "./AskingHeaders.js"
 import { EnvPath, envPath, paths } from "./Paths.js"
@@ -15,6 +16,7 @@ import { response } from "./Response.js"
 
 const connections = `${paths.env}/connections` as const
 const connection = `${connections}/:connection_name` as const
+const OrphanPath = Schema.Struct({ ...envPath, connection_name: ConnectionName, lease_id: LeaseId })
 const ConnectionPath = Schema.Struct({ ...envPath, connection_name: ConnectionName })
 
 export class ConnectionsApi extends HttpApiGroup.make("connections")
@@ -63,7 +65,22 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       .annotate(OpenApi.Summary, "Try a connection")
       .annotate(
         OpenApi.Description,
-        "Logs in, asks what the user may do, and changes nothing. A failed login is no error: `problem` has the reason. At most 10 a minute."
+        "Logs in, asks what the user may do and which users of leases are left there, and changes nothing. A failed login is no error: `problem` has the reason. At most 10 a minute."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("removeOrphan", `${connection}/orphans/:lease_id`)
+      .setPath(OrphanPath)
+      .addSuccess(response(HttpApiSchema.NoContent, "The database has no such user"))
+      .pipe(requires("orphan.delete"), recentLogin("always"))
+      .addError(Conflict)
+      .addError(DecryptionFailed)
+      .addError(UpstreamFailed)
+      .addError(Overloaded)
+      .annotate(OpenApi.Summary, "Remove a user that a lease left in a database")
+      .annotate(
+        OpenApi.Description,
+        "For admins and owners. Ends its sessions, gives what it owns to the connection's user and removes it. CONFLICT while a lease has it: end that."
       )
   )
   .middleware(Admission)

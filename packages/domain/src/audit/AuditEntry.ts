@@ -76,6 +76,8 @@ export const auditActions = [
   "lease.ended",
   "lease.failed",
   "lease.left",
+  "orphan.found",
+  "orphan.delete",
   "approval.request",
   "approval.approve",
   "approval.refuse",

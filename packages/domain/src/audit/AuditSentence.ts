@@ -150,6 +150,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "lease.failed": (facts) => `could not remove the user of a lease of ${facts.text("role")}: ${facts.text("problem")}`,
   "lease.left": (facts) =>
     `gave up removing the user ${facts.text("username")} of a lease of ${facts.text("role")}: ${facts.text("problem")}`,
+  "orphan.found": (facts) => `found users without a lease in ${facts.text("connection")}: ${facts.text("count")}`,
+  "orphan.delete": (facts) =>
+    `removed the user ${facts.text("username")}, which no lease has, from ${facts.text("connection")}`,
   "approval.request": (facts) => `asked to use ${facts.secrets()} for ${facts.target()}`,
   "approval.approve": (facts) => `approved a request of ${facts.text("account")}${facts.inPlace()}`,
   "approval.refuse": (facts) => `refused a request of ${facts.text("account")}${facts.inPlace()}`,

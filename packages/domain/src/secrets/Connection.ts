@@ -1,7 +1,8 @@
 import * as Schema from "effect/Schema"
 import { withMessage } from "../base/Message.js"
+import { LeaseId } from "../base/Ids.js"
 import { ConnectionName, SecretKey } from "../base/Names.js"
-import { createdAt, field, optional } from "../base/Schemas.js"
+import { Count, createdAt, field, optional } from "../base/Schemas.js"
 
 /** The kinds of programs that the server logs in to. */
 export const connectionKinds = ["postgres"] as const
@@ -73,6 +74,11 @@ export const Connection = Schema.Struct({
   ca: field(Schema.NullOr(Schema.String), `${texts.ca}; null: those of the system`, null),
   user: field(Schema.String, texts.user, "coffer_renewal"),
   password_key: field(SecretKey, texts.password_key, keyExample),
+  orphans: field(
+    Count,
+    "users in the database that leases made and no lease has: what a look each day has found; remove them with coffer rotation orphans",
+    0
+  ),
   created_by: field(Schema.String, "the e-mail of the creator", "ada@example.com"),
   created_at: createdAt
 }).annotations({
@@ -81,11 +87,22 @@ export const Connection = Schema.Struct({
 })
 export type Connection = typeof Connection.Type
 
+export const Orphan = Schema.Struct({
+  lease_id: field(LeaseId, "the id of the lease that made it, which its name carries"),
+  username: field(Schema.String, "the user in the database", "coffer_00oq7a0zxv9s1q8t2m4w6y8b")
+}).annotations({ identifier: "Orphan", description: "a user in a database that a lease made and no lease has" })
+export type Orphan = typeof Orphan.Type
+
 export const ConnectionTest = Schema.Struct({
   ok: field(Schema.Boolean, "whether the login worked", true),
   problem: field(Schema.NullOr(Schema.String), "why it did not; null if it did", null),
   version: field(Schema.NullOr(Schema.String), "the version of the program; null without a login", "15.4"),
   may_create: field(Schema.Boolean, "whether the user may create users", true),
-  may_change: field(Schema.Boolean, "whether the user may change the passwords of other users", true)
+  may_change: field(Schema.Boolean, "whether the user may change the passwords of other users", true),
+  orphans: field(
+    Schema.Array(Orphan),
+    "users there that leases made and no lease of this server has; another server may have them",
+    []
+  )
 }).annotations({ identifier: "ConnectionTest", description: "the result of a login that changed nothing" })
 export type ConnectionTest = typeof ConnectionTest.Type

@@ -153,6 +153,12 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["lease.revoke", { role: "app", holder: "ci" }, "ended a lease of app by ci"],
   ["lease.ended", { role: "app", reason: "it has expired" }, "removed the user of a lease of app: it has expired"],
   ["lease.failed", { role: "app", problem: "no answer" }, "could not remove the user of a lease of app: no answer"],
+  ["orphan.found", { connection: "db", count: 2 }, "found users without a lease in db: 2"],
+  [
+    "orphan.delete",
+    { connection: "db", username: "coffer_1" },
+    "removed the user coffer_1, which no lease has, from db"
+  ],
   [
     "lease.left",
     { role: "app", username: "coffer_1", problem: "no answer" },

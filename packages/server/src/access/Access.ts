@@ -12,6 +12,7 @@ import type { Permission } from "@coffer/domain/access/AclRule"
 import type { ApprovalRequired, Forbidden, NotFound } from "@coffer/domain/errors/Errors"
 import {
   type EnvId,
+  type ConnectionId,
   type LeaseId,
   type OrgId,
   type ProjectId,
@@ -24,6 +25,7 @@ import {
 import type { Role } from "@coffer/domain/directory/Member"
 import {
   type EnvName,
+  type ConnectionName,
   type LeaseRoleName,
   type OrgName,
   type ProjectName,
@@ -128,8 +130,8 @@ export interface Within {
 
 /** The names and ids of a rotation, or a lease, and its place. */
 interface RenewedPlace {
-  readonly id: RotationId | LeaseId
-  readonly name: RotationName | LeaseRoleName
+  readonly id: ConnectionId | RotationId | LeaseId
+  readonly name: ConnectionName | RotationName | LeaseRoleName
   readonly org_id: OrgId
   readonly org: OrgName
   readonly project_id: ProjectId
@@ -139,7 +141,10 @@ interface RenewedPlace {
 }
 
 /** The actor and the place of a rotation's own writes, or of a lease's end: an admin made them, with the votes of a protected environment. */
-const renewing = (of: RenewedPlace, what: "lease" | "rotation" = "rotation"): EnvPlace<"secret.write"> => {
+const renewing = (
+  of: RenewedPlace,
+  what: "connection" | "lease" | "rotation" = "rotation"
+): EnvPlace<"secret.write"> => {
   const actor: ServiceAccountActor = {
     type: "service_account",
     id: ServiceAccountId.make(of.id),

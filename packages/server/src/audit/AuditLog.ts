@@ -46,6 +46,7 @@ const isRequired = ({ action }: AuditEvent) =>
   action === "secret.use" ||
   action === "secret.push" ||
   action === "connection.test" ||
+  action === "orphan.delete" ||
   action === "secret.due" ||
   action === "audit.archive"
 

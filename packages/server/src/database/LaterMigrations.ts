@@ -37,6 +37,7 @@ import { leases } from "./migrations/0060_leases.js"
 import { automaticPushes } from "./migrations/0061_automatic_pushes.js"
 import { keyRules } from "./migrations/0062_key_rules.js"
 import { targetDrift } from "./migrations/0063_target_drift.js"
+import { renewalNotices } from "./migrations/0064_renewal_notices.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -79,5 +80,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   leases,
   automaticPushes,
   keyRules,
-  targetDrift
+  targetDrift,
+  renewalNotices
 ]

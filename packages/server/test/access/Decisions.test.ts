@@ -64,6 +64,7 @@ const table: Readonly<
   "connection.create": ["yes", "yes", "no", "no", "no"],
   "connection.delete": ["yes", "yes", "no", "no", "no"],
   "connection.test": ["yes", "yes", "no", "no", "no"],
+  "orphan.delete": ["yes", "yes", "no", "no", "no"],
   "target.list": ["yes", "yes", "admin", "no", "no"],
   "target.create": ["yes", "yes", "admin", "no", "no"],
   "target.update": ["yes", "yes", "admin", "no", "no"],

@@ -191,7 +191,8 @@ const pushing = ["plan", "check", "push"].map(
 const leasing = [
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/roles/:role_name/leases",
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/leases/:lease_id/renew",
-  "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/leases/:lease_id"
+  "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/leases/:lease_id",
+  "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/connections/:connection_name/orphans/:lease_id"
 ]
 
 /** This needs an other side, where `OtherSide` lets it go. */

@@ -719,6 +719,12 @@ const table: Readonly<Record<string, Row>> = {
   ),
   [`DELETE ${env}/connections/:connection_name`]: row(204, adminsInProject, "connection.delete", ownConnection),
   [`POST ${env}/connections/:connection_name/test`]: row(200, adminsInProject, "connection.test", ownConnection),
+  [`DELETE ${env}/connections/:connection_name/orphans/:lease_id`]: row(
+    502,
+    adminsInProject,
+    "orphan.delete",
+    ownConnection
+  ),
   [`GET ${env}/targets`]: row(200, deciders, "target.list"),
   [`POST ${env}/targets`]: row(201, deciders, "target.create", (cell) => makeRoom("targets").then(() => ownKey(cell))),
   [`GET ${env}/targets/:target_name`]: row(200, deciders, "target.list", ownTarget),

@@ -66,7 +66,8 @@ describe("connections", () => {
         problem: null,
         version: tried.version,
         may_create: true,
-        may_change: true
+        may_change: true,
+        orphans: []
       })
       assert.match(tried.version ?? "", /^1[0-9]\./)
 

@@ -46,6 +46,9 @@ export const roleName = LeaseRoleName.make("app-role")
 export const entering = <
   A extends
     | "connection.create"
+    | "connection.list"
+    | "connection.test"
+    | "orphan.delete"
     | "lease_role.create"
     | "lease_role.delete"
     | "lease_role.list"

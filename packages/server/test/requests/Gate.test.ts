@@ -19,6 +19,8 @@ const harmless: Readonly<Record<string, string>> = {
   [`POST ${env}/targets/:target_name/check`]: "compares, and changes no secret",
   [`POST ${env}/targets/:target_name/push`]: "sends what the target says, which passed the gate",
   [`POST ${env}/connections/:connection_name/test`]: "logs in, and changes nothing",
+  [`DELETE ${env}/connections/:connection_name/orphans/:lease_id`]:
+    "removes what the end of a lease should have removed",
   [`POST ${env}/roles/:role_name/leases`]: "makes a user as the role says, which passed the gate",
   [`POST ${env}/leases/:lease_id/renew`]: "changes the end of the caller's own lease",
   [`DELETE ${env}/leases/:lease_id`]: "takes a right away",

@@ -1,3 +1,4 @@
+import { Mailer } from "@coffer/server/base/mail/Mailer"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
 import { kinds } from "@coffer/server/secrets/connections/DatabaseAddresses"
 import { scramVerifier } from "@coffer/server/secrets/connections/Postgres"
@@ -123,11 +124,18 @@ describe("a rotation", () => {
       const { ada, database } = yield* world
       yield* create(terms(database))
       yield* setSecret(ada, "RENEWER", "wrong")
-      const { turn } = yield* turns
+      const sent: Array<string> = []
+      const mailer = Mailer.make({
+        sendLoginCode: () => Effect.void,
+        sendInvitation: () => Effect.void,
+        sendNotice: ({ text }) => Effect.sync(() => void sent.push(text))
+      })
+      const { turn } = yield* Effect.provideService(turns, Mailer, mailer)
       const id = yield* rotationId
       yield* runNow
       for (let failures = 1; failures <= mostFailures; failures++) {
         yield* turn(id)
+        assert.lengthOf(sent, failures < 2 ? 0 : 1, "at most once a day")
         assert.deepInclude(yield* show, { failures, state: "drawn", problem: "the database refused the login" })
         yield* turn(id)
         assert.strictEqual((yield* show).failures, failures, "not before its time")
@@ -138,6 +146,10 @@ describe("a rotation", () => {
       const failed = (yield* entries()).filter(({ action }) => action === "rotation.failed")
       assert.lengthOf(failed, mostFailures)
       assert.strictEqual(yield* outcome(runNow), "Conflict")
+      assert.match(
+        sent[0] ?? "",
+        /shop-app of acme\/webshop\/prod by the connection shop-db fails: the database refused the login\./
+      )
 
       yield* setSecret(ada, "RENEWER", "canary-renewer-1")
       yield* change({ paused: false })

@@ -825,6 +825,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   [`DELETE ${env}/connections/:connection_name`]: [about("", newConnection)],
   [`POST ${env}/connections/:connection_name/test`]: [about("", onceConnection)],
+  [`DELETE ${env}/connections/:connection_name/orphans/:lease_id`]: [about("", onceConnection)],
   [`GET ${env}/rotations`]: [plain],
   [`POST ${env}/rotations`]: [
     ["20 texts", async (about) => ({ ...(await rotationOf(about)), token: about.limits.proven })]

@@ -84,5 +84,6 @@ export const refused: Readonly<Record<string, string>> = {
     "its database has no address: test/leases makes users of one",
   [`POST ${project}/envs/:env_name/leases/:lease_id/renew`]: "the same",
   [`DELETE ${project}/envs/:env_name/leases/:lease_id`]: "the same",
+  [`DELETE ${project}/envs/:env_name/connections/:connection_name/orphans/:lease_id`]: "the same",
   "POST /api/imports/:import_id/finish": "nothing arrived: test/archives/Archives.test.ts counts its transactions"
 }

@@ -186,6 +186,7 @@ const without = [
   `POST ${connections}`,
   `DELETE ${connections}/:connection_name`,
   `POST ${connections}/:connection_name/test`,
+  `DELETE ${connections}/:connection_name/orphans/:lease_id`,
   // The values that a rotation writes are new: none moves.
   `POST ${rotations}`,
   `PATCH ${rotations}/:rotation_name`,

@@ -13,6 +13,7 @@ import { sentenceFor } from "../../program/Explain.js"
 import { type Call, clientWith } from "../../grammar/Command.js"
 import { endedLine, shownDelegations } from "../delegations/StoredDelegations.js"
 import { failed, type Finding, ok, problem, warning } from "./Finding.js"
+import { checkRenewal } from "./RenewalChecks.js"
 import { checkTargets } from "./TargetChecks.js"
 
 const nameOf = (identity: Identity) =>
@@ -68,7 +69,7 @@ export const checkAccount = (server: ServerUrl, path: Option.Option<EnvPath>) =>
     const findings: ReadonlyArray<Finding> = [
       account,
       rights,
-      ...(isAdmin ? yield* checkTargets(call, path.value) : [])
+      ...(isAdmin ? [...(yield* checkTargets(call, path.value)), ...(yield* checkRenewal(call, path.value))] : [])
     ]
     return findings
   }).pipe(

@@ -22,6 +22,7 @@ const columns = {
   address: addressOf,
   user: ({ user }: Connection) => user,
   "password key": ({ password_key }: Connection) => password_key,
+  orphans: ({ orphans }: Connection) => String(orphans),
   tls: ({ ca, tls }: Connection) => (ca === null ? tls : `${tls}, own CA`),
   "created by": ({ created_by }: Connection) => created_by
 }
@@ -84,9 +85,12 @@ const test = atEnv("test", {
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const found = yield* call("connections", (api) => api.test({ path: { ...path, connection_name: options.name } }))
-      const { may_change, may_create, ok, problem, version } = found
+      const { may_change, may_create, ok, orphans, problem, version } = found
       if (!ok) return yield* new CannotDo({ message: `connection ${options.name}: ${problem ?? "the login failed"}` })
-      const fields = { version, "may create users": may_create, "may change passwords": may_change }
+      const fields = {
+        ...{ version, "may create users": may_create, "may change passwords": may_change },
+        "users without a lease": orphans.length
+      }
       return { json: found, text: printFields(fields) }
     })
 })

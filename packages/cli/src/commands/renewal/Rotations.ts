@@ -15,6 +15,7 @@ import type { Codec } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { printFields } from "../../terminal/Print.js"
 import { doneView, listView } from "../../terminal/View.js"
+import { orphans } from "./Orphans.js"
 
 const name = argument("NAME", RotationName, "The rotation's name")
 
@@ -242,5 +243,6 @@ export const rotationCommand = group("rotation", "Credentials in databases that 
   edit,
   setPaused(true),
   setPaused(false),
-  remove
+  remove,
+  orphans
 ])

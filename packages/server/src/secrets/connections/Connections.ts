@@ -16,6 +16,7 @@ import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { Versions } from "../stored/Versions.js"
 import { ConnectionFailed } from "./Kind.js"
+import { makeOrphans } from "./OrphansIn.js"
 import { makePasswords } from "./Passwords.js"
 import { type ConnectionRow, connectionsRepo, usesOfConnection } from "./Repo.js"
 import { kinds, makeTargets } from "./DatabaseAddresses.js"
@@ -38,6 +39,8 @@ export interface NewConnection {
 
 const connectionOf = ({ id: _id, login: user, ...row }: ConnectionRow): Connection => ({ ...row, user })
 
+const columnsOf = ({ orphans: _orphans, ...row }: ConnectionRow) => row
+
 /** The databases that the server logs in to in an environment. Passwords are secrets there. */
 export class Connections extends Effect.Service<Connections>()("@coffer/server/Connections", {
   effect: Effect.gen(function* () {
@@ -47,6 +50,7 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
     const uses = yield* usesOfConnection
     const limits = yield* RateLimits
     const { check, targetOf } = yield* makeTargets
+    const orphansIn = yield* makeOrphans
 
     const record = (
       place: Place<"connection.create" | "connection.delete" | "connection.test">,
@@ -75,9 +79,9 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
       yield* connectionLimit.room(yield* repo.count({ envId: place.env.id }))
       const id = ConnectionId.make(yield* uuidV7)
       const made = { created_by: actorName(place.actor), created_at: yield* now }
-      const row: ConnectionRow = { id, ...rest, kind, port, tls, ca, login, ...made }
+      const row: ConnectionRow = { id, ...rest, kind, port, tls, ca, login, orphans: 0, ...made }
       yield* repo
-        .insert([{ ...row, org_id: place.org.id, env_id: place.env.id }])
+        .insert([{ ...columnsOf(row), org_id: place.org.id, env_id: place.env.id }])
         .pipe(orTaken(() => new Conflict({ message: `connection ${request.name} exists already` })))
       yield* audit.change(sourceOf(place), record(place, row, { port, tls, password_key: row.password_key }))
       return connectionOf(row)
@@ -120,12 +124,13 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
       Effect.gen(function* () {
         const known = yield* Effect.mapError(password, () => new ConnectionFailed({ reason: "no password" }))
         const target = yield* targetOf(row, { user: row.login, password: known })
-        return yield* kinds[row.kind].abilities(target)
+        const abilities = yield* kinds[row.kind].abilities(target)
+        return { ...abilities, orphans: yield* orphansIn(kinds[row.kind], target) }
       }).pipe(
         Effect.match({
           onFailure: ({ message }): ConnectionTest => ({
             ...{ ok: false, problem: message, version: null },
-            ...{ may_create: false, may_change: false }
+            ...{ may_create: false, may_change: false, orphans: [] }
           }),
           onSuccess: (found): ConnectionTest => ({ ok: true, problem: null, ...found })
         })

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { GatedHandlers } from "../../directory/requests/GatedHandlers.js"
 import { longList } from "../../http/LongList.js"
+import { Orphans } from "../leases/Orphans.js"
 import { Connections } from "./Connections.js"
 
 const listed = longList(Connection)
@@ -14,6 +15,7 @@ export const ConnectionsHttp = HttpApiBuilder.group(Api, "connections", (handler
   Effect.gen(function* () {
     const access = yield* Access
     const connections = yield* Connections
+    const orphans = yield* Orphans
     const { gated } = yield* GatedHandlers
     return handlers
       .handle("list", ({ path }) =>
@@ -41,5 +43,13 @@ export const ConnectionsHttp = HttpApiBuilder.group(Api, "connections", (handler
           connections.finish
         )
       )
+      .handle("removeOrphan", ({ path }) =>
+        Effect.flatMap(
+          access.change(access.env(path, "orphan.delete"), (place) =>
+            orphans.begin(place, path.connection_name, path.lease_id)
+          ),
+          orphans.finish
+        )
+      )
   })
-).pipe(Layer.provide([Connections.Default, GatedHandlers.Default]))
+).pipe(Layer.provide([Connections.Default, Orphans.Default, GatedHandlers.Default]))

@@ -1,7 +1,9 @@
+import { LeaseId } from "@coffer/domain/base/Ids"
 import type { ConnectionTest, TlsMode } from "@coffer/domain/secrets/Connection"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 
 /** Why a login or a statement failed. Nothing that the other side said is part of it. */
 export type ConnectionReason =
@@ -72,6 +74,18 @@ export const leasedUser = (id: string): string =>
   `coffer_${BigInt(`0x${id.replaceAll("-", "")}`)
     .toString(36)
     .padStart(25, "0")}`
+
+/** The id of the lease that a user's name carries; null if it carries none. */
+export const leaseOf = (username: string): LeaseId | null => {
+  if (!leasedUserForm.test(username)) return null
+  const number = [...username.slice("coffer_".length)].reduce(
+    (sum, digit) => sum * 36n + BigInt(parseInt(digit, 36)),
+    0n
+  )
+  const digits = number.toString(16).padStart(32, "0")
+  const id = digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+  return Schema.is(LeaseId)(id) ? id : null
+}
 
 /** A user to make, which the database itself ends after so long. */
 export interface LeasedUser {

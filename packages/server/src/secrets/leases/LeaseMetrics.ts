@@ -8,6 +8,11 @@ export const leaseEnds = counters<"failed" | "left" | "removed">(
   ["failed", "left", "removed"]
 )
 
+export const leaseOrphans = gauge(
+  "coffer_lease_orphans",
+  "Users in databases that leases made and no lease has, found once a day; only on the server that ends leases"
+)
+
 export const leasesLive = gauge(
   "coffer_leases",
   "Leases, with those whose users are not removed yet; only on the server that ends them"

@@ -120,6 +120,11 @@ export const rotationsRepo = Effect.gen(function* () {
       UPDATE rotations SET failures = failures + 1, problem = ${"problem"}, due_at = ${"dueAt"}, paused = ${"pause"}
       WHERE ${asRead} RETURNING id`,
 
+    /** Notes a mail about failures, unless there was one within a time. */
+    noteMail: returning(id)`
+      UPDATE rotations SET mailed_at = ${databaseTime} WHERE id = ${"id"}
+        AND (mailed_at IS NULL OR mailed_at <= ${databaseTime} - ${"millis"}) RETURNING id`,
+
     /** For a restored database: the one that it was copied from goes on. */
     pauseAll: write`UPDATE rotations SET paused = ${"reason"} WHERE paused IS NULL`
   } as const

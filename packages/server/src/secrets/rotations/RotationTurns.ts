@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import { Access, sourceOf } from "../../access/Access.js"
+import { makeOwnerNotices } from "../../access/gate/OwnerNotices.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { Database } from "../../database/Database.js"
@@ -21,6 +22,7 @@ import { makePasswords } from "../connections/Passwords.js"
 import { kinds, makeTargets } from "../connections/DatabaseAddresses.js"
 import { Changes } from "../services/Changes.js"
 import { drawnPasswords, drawPassword } from "./DrawnPasswords.js"
+import { failureMail, failuresToMail, mailEveryMillis } from "./FailureMail.js"
 import { type PlacedRow, rotationsRepo } from "./Repo.js"
 import { turns } from "./RotationMetrics.js"
 import { termsOf } from "./Rotations.js"
@@ -62,6 +64,7 @@ export const makeTurns = Effect.gen(function* () {
   const audit = yield* AuditLog
   const fenced = yield* Fence
   const { clock } = yield* Database
+  const mailOwners = yield* makeOwnerNotices
 
   const inOrganization = ({ org_id }: PlacedRow) => [orgScope(org_id)]
 
@@ -170,6 +173,14 @@ export const makeTurns = Effect.gen(function* () {
       yield* Metric.increment(turns("done"))
     })
 
+  /** Mails the owners, at most once a day: a short failure is no reason. */
+  const mail = (row: PlacedRow, problem: string, pause: string | null) =>
+    Effect.gen(function* () {
+      if (pause === null && row.failures + 1 < failuresToMail) return
+      if ((yield* repo.noteMail({ id: row.id, millis: mailEveryMillis })).length === 0) return
+      yield* mailOwners(row.org_id, failureMail(row, problem, pause !== null))
+    })
+
   /** Notes a failure, with its entry. After the last one, the rotation is paused. */
   const fail = (row: PlacedRow, problem: string) =>
     Effect.gen(function* () {
@@ -178,7 +189,10 @@ export const makeTurns = Effect.gen(function* () {
       const pause = failures >= mostFailures ? `${failures} tries in a row failed: ${problem}` : null
       yield* fenced(
         Effect.zipRight(
-          orSuperseded(repo.fail({ ...stepOf(row), problem, dueAt, pause })),
+          Effect.zipRight(
+            orSuperseded(repo.fail({ ...stepOf(row), problem, dueAt, pause })),
+            mail(row, problem, pause)
+          ),
           audit.change(sourceOf(access.renewing(row)), {
             action: "rotation.failed",
             resource_type: "rotation",

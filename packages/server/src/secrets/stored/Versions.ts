@@ -24,6 +24,7 @@ export type EnvironmentPlace = Place<
   | "secret.copy"
   | "secret.use"
   | "connection.test"
+  | "orphan.delete"
   | "lease.create"
   | "lease.renew"
 >
