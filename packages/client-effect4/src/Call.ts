@@ -64,7 +64,7 @@ const toError = ({ message, reason, request, retryAfter, status }: core.CallErro
     ...(request !== undefined && { request })
   })
 
-const attempt = (work: () => Promise<unknown>): Effect.Effect<unknown, CallError<string>> =>
+export const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, CallError<string>> =>
   Effect.catch(Effect.tryPromise({ try: work, catch: (cause) => ({ cause }) }), ({ cause: error }) =>
     error instanceof core.CallError ? Effect.fail(toError(error)) : Effect.die(error)
   )

@@ -8,7 +8,9 @@ import { open, testSecrets } from "./Core.js"
 import type { StartError } from "./Errors.js"
 import { reloaded, type Reloaded, using } from "./Reload.js"
 import { readConfig, secretsProvider } from "./SecretsConfig.js"
-import type { CofferService, Options } from "./Service.js"
+import type { CallError } from "./Call.js"
+import { leaseKeys, withLease } from "./Leases.js"
+import type { CofferService, LeaseOptions, Options } from "./Service.js"
 
 /** Changes the secrets of `Coffer.layerTest`: `set(key, value)` and `remove(key)` each publish a change. */
 export class TestCoffer extends Context.Service<TestCoffer, ReturnType<typeof testSecrets>["test"]>()(
@@ -57,6 +59,23 @@ export class Coffer extends Context.Service<Coffer, CofferService>()("@coffer/cl
     keys: ReadonlyArray<string>
   ): Layer.Layer<Reloaded<I>, E, Coffer | Exclude<R, Scope.Scope>> =>
     Layer.unwrap(Effect.map(Coffer, (coffer) => reloaded(coffer, tag, layer, keys)))
+
+  /**
+   * As `reload`, for a layer that reads the credential of a leased user: `NAME_URL`, or `NAME_USER` and `NAME_PASSWORD`. The layer is
+   * built again when the lease is replaced, and the old credential stays valid for `overlap`.
+   */
+  static readonly leased = <I, S, E, R>(
+    tag: Context.Key<I, S>,
+    layer: Layer.Layer<I, E, R>,
+    { name, role, ...options }: LeaseOptions & { readonly name: string; readonly role: string }
+  ): Layer.Layer<Reloaded<I>, CallError<string> | E, Coffer | Exclude<R, Scope.Scope>> =>
+    Layer.unwrap(
+      Effect.flatMap(Coffer, (coffer) =>
+        Effect.map(coffer.lease(role, options), (leased) =>
+          reloaded(withLease(coffer, name, leased), tag, layer, [leaseKeys(name).url])
+        )
+      )
+    )
 
   /** Runs an effect with the service that `reload` has built last. It stays until the effect has ended. */
   static readonly using = using

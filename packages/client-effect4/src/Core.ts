@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { callsOver } from "./Call.js"
 import { errors, MissingSecret, type StartError } from "./Errors.js"
+import { leasesOver } from "./Leases.js"
 import type { CofferService, Options, Snapshot } from "./Service.js"
 
 const credentialOf = (option: NonNullable<Options["credential"]>): NonNullable<core.ConnectOptions["credential"]> => {
@@ -40,7 +41,9 @@ const attempt = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A,
   })
 
 /** The service over a connection of the Promise core. */
-const service = (connection: Pick<core.Connection, "call" | "onChange" | "refresh" | "snapshot">): CofferService => {
+const service = (
+  connection: Pick<core.Connection, "call" | "lease" | "onChange" | "refresh" | "snapshot">
+): CofferService => {
   const snapshot = Effect.sync(() => toSnapshot(connection.snapshot()))
   return {
     snapshot,
@@ -61,7 +64,8 @@ const service = (connection: Pick<core.Connection, "call" | "onChange" | "refres
       Effect.andThen(snapshot),
       Effect.withSpan("coffer.read", { kind: "client", attributes: { "coffer.place": connection.snapshot().place } })
     ),
-    call: callsOver(connection)
+    call: callsOver(connection),
+    lease: leasesOver(connection)
   }
 }
 
@@ -98,6 +102,7 @@ export const testSecrets = (initial: Readonly<Record<string, string>>) => {
     snapshot: () => ({ place: "test/test/test", revision, age: 0, values: new Map(values), refused: new Map() }),
     refresh: () => Promise.resolve(),
     call: () => Promise.reject(new Error("Coffer.layerTest has no server to call")),
+    lease: () => Promise.reject(new Error("Coffer.layerTest has no server to lease from")),
     onChange: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)

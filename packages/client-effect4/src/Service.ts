@@ -1,5 +1,5 @@
-import type { Duration, Effect, Redacted, Stream } from "effect"
-import type { Call } from "./Call.js"
+import type { Duration, Effect, Redacted, Scope, Stream } from "effect"
+import type { Call, CallError } from "./Call.js"
 import type { MissingSecret, ReadError } from "./Errors.js"
 
 export interface Options {
@@ -21,6 +21,31 @@ export interface Options {
   readonly offline?: { readonly folder: string; readonly maxAge: Duration.Input }
   /** The name of the application for the audit log, such as `shop` or `shop 1.4.0`. */
   readonly name?: string
+}
+
+/** A user of a database that was made for this program. */
+export interface Credential {
+  /** The id of the lease. */
+  readonly id: string
+  readonly username: string
+  readonly password: Redacted.Redacted
+  /** The address of the database with user and password. */
+  readonly url: Redacted.Redacted
+}
+
+export interface LeaseOptions {
+  /** How long each lease lasts without a renewal, such as `30m`. By default, what the role says. */
+  readonly ttl?: string
+  /** How long a replaced credential stays valid, for what still uses it. By default, a minute. */
+  readonly overlap?: Duration.Input
+}
+
+/** A credential that is renewed, and replaced before it ends. */
+export interface Leased {
+  /** The credential of now. */
+  readonly credential: Effect.Effect<Credential>
+  /** The credential of now, then each that replaces it. */
+  readonly changes: Stream.Stream<Credential>
 }
 
 /** The secrets of an environment at one moment. */
@@ -46,4 +71,6 @@ export interface CofferService {
   /** Reads the environment now. */
   readonly refresh: Effect.Effect<Snapshot, ReadError>
   readonly call: Call
+  /** Leases a user of a database by a role of the environment. It is renewed, replaced before its end, and ends with the scope. */
+  readonly lease: (role: string, options?: LeaseOptions) => Effect.Effect<Leased, CallError<string>, Scope.Scope>
 }

@@ -8,16 +8,19 @@ import * as Layer from "effect/Layer"
 import type { Reloadable } from "effect/Reloadable"
 import { secretIn, type StartError } from "./Errors.js"
 import { type Followed, open } from "./Follow.js"
+import { leaseBy, type LeaseFailed, type LeaseOptions, toLeaseFailed } from "./Lease.js"
+import { leaseKeys, withLease } from "./Leasing.js"
 import type { Options } from "./Options.js"
 import { reloading, using } from "./Reload.js"
 import { secretsProvider, withProvider } from "./SecretsConfig.js"
 import type { CofferService, TestCofferService } from "./Service.js"
 import { testSecrets } from "./TestSecrets.js"
 
-const service = (followed: Followed, call: Call): CofferService => ({
+const service = (followed: Followed, call: Call, lease: CofferService["lease"]): CofferService => ({
   ...followed,
   get: (key) => Effect.flatMap(followed.snapshot, (snapshot) => secretIn(snapshot, key)),
-  call
+  call,
+  lease
 })
 
 /** The typed client of the whole contract, loaded by the first call. */
@@ -38,7 +41,11 @@ const makeCall = (exchange: Exchange) =>
 
 const make = (options: Options) =>
   Effect.flatMap(open(options), ({ exchange, followed }) =>
-    Effect.map(makeCall(exchange), (call) => service(followed, call))
+    Effect.map(makeCall(exchange), (call) =>
+      service(followed, call, (role, lease) =>
+        Effect.mapError(leaseBy(exchange, options.place, role, lease), toLeaseFailed)
+      )
+    )
   )
 
 /** Changes the secrets of `Coffer.layerTest`. */
@@ -56,8 +63,8 @@ export class Coffer extends Context.Tag("@coffer/client/Coffer")<Coffer, CofferS
   /** Secrets in memory, for tests. `TestCoffer` changes them. */
   static readonly layerTest = (values: Readonly<Record<string, string>>): Layer.Layer<Coffer | TestCoffer> =>
     Layer.effectContext(
-      Effect.map(testSecrets(values), ({ call, followed, test }) =>
-        Context.make(Coffer, service(followed, call)).pipe(Context.add(TestCoffer, test))
+      Effect.map(testSecrets(values), ({ call, followed, lease, test }) =>
+        Context.make(Coffer, service(followed, call, lease)).pipe(Context.add(TestCoffer, test))
       )
     )
 
@@ -82,6 +89,23 @@ export class Coffer extends Context.Tag("@coffer/client/Coffer")<Coffer, CofferS
     keys: ReadonlyArray<string>
   ): Layer.Layer<Reloadable<I>, E, Coffer | R> =>
     Layer.scopedContext(Effect.flatMap(Coffer, (coffer) => reloading(coffer, tag, layer, keys)))
+
+  /**
+   * As `reload`, for a layer that reads the credential of a leased user: `NAME_URL`, or `NAME_USER` and `NAME_PASSWORD`. The layer is
+   * built again when the lease is replaced, and the old credential stays valid for `overlap`.
+   */
+  static readonly leased = <I, S, E, R>(
+    tag: Context.Tag<I, S>,
+    layer: Layer.Layer<I, E, R>,
+    { name, role, ...options }: LeaseOptions & { readonly name: string; readonly role: string }
+  ): Layer.Layer<Reloadable<I>, E | LeaseFailed, Coffer | R> =>
+    Layer.scopedContext(
+      Effect.flatMap(Coffer, (coffer) =>
+        Effect.flatMap(coffer.lease(role, options), (leased) =>
+          reloading(withLease(coffer, name, leased), tag, layer, [leaseKeys(name).url])
+        )
+      )
+    )
 
   /** Runs an effect with the service that `reload` has built last. It stays until the effect has ended. */
   static readonly using = using

@@ -3,7 +3,9 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
+import type * as Scope from "effect/Scope"
 import type { MissingSecret, ReadError } from "./Errors.js"
+import type { Leased, LeaseFailed, LeaseOptions } from "./Lease.js"
 
 /** The secrets of an environment at one moment. */
 export interface Snapshot {
@@ -28,6 +30,8 @@ export interface CofferService {
   /** Reads the environment now. */
   readonly refresh: Effect.Effect<Snapshot, ReadError>
   readonly call: Call
+  /** Leases a user of a database by a role of the environment. It is renewed, replaced before its end, and ends with the scope. */
+  readonly lease: (role: string, options?: LeaseOptions) => Effect.Effect<Leased, LeaseFailed, Scope.Scope>
 }
 
 /** Changes the secrets of `Coffer.layerTest`. */

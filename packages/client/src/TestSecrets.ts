@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { Followed } from "./Follow.js"
 import type { Call } from "./internal/Call.js"
-import type { Snapshot, TestCofferService } from "./Service.js"
+import type { CofferService, Snapshot, TestCofferService } from "./Service.js"
 
 interface Held {
   readonly revision: number
@@ -20,6 +20,7 @@ const toSnapshot = ({ revision, values }: Held): Snapshot => ({
   refused: new Map()
 })
 
+const lease: CofferService["lease"] = () => Effect.dieMessage("Coffer.layerTest has no server to lease from")
 const call: Call = () => Effect.dieMessage("Coffer.layerTest has no server to call")
 
 /** Secrets in memory. */
@@ -40,5 +41,5 @@ export const testSecrets = Effect.fnUntraced(function* (values: Readonly<Record<
     set: (key, value) => change((next) => next.set(key, Redacted.make(value))),
     remove: (key) => change((next) => next.delete(key))
   }
-  return { followed, call, test }
+  return { followed, call, lease, test }
 })

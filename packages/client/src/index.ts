@@ -11,6 +11,7 @@ export type {
 } from "@coffer/domain/errors/Errors"
 export { Coffer, TestCoffer } from "./Coffer.js"
 export { EmptyEnvironment, MissingSecret, type ReadApiError, type ReadError, type StartError } from "./Errors.js"
+export type { Credential, Leased, LeaseFailed, LeaseOptions } from "./Lease.js"
 export type { Call } from "./internal/Call.js"
 export type { ServerUnreachable, SignInFailed, UnexpectedResponse, UnknownApiError } from "./internal/ClientErrors.js"
 export { breakingGlass, withReason } from "./internal/Asking.js"

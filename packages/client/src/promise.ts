@@ -16,6 +16,7 @@ import type { CredentialOption, Options } from "./Options.js"
 import { callsOver } from "./promise/Calls.js"
 import type { Change, ConnectOptions, Connection } from "./promise/Connected.js"
 import { CofferError, MissingSecretError } from "./promise/CofferError.js"
+import { leasesOver } from "./promise/Leases.js"
 import { reload } from "./promise/Reloaded.js"
 import type { Snapshot } from "./Service.js"
 
@@ -24,6 +25,7 @@ export { CallError, type CallReason } from "./promise/CallError.js"
 export type { Change, ConnectOptions, Connection, PlainSnapshot } from "./promise/Connected.js"
 export { CofferError, MissingSecretError, type Reason } from "./promise/CofferError.js"
 export type { ChangeRequested, CommonTag, Contract } from "./promise/Contract.js"
+export type { Lease, LeasedCredential, LeaseOptions } from "./promise/LeasedUser.js"
 export type { Reloaded } from "./promise/Reloaded.js"
 
 const credentialOption = (credential: NonNullable<ConnectOptions["credential"]>): CredentialOption => {
@@ -91,6 +93,13 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
   const logger = loggerFor(warning)
   const scope = await Effect.runPromise(Scope.make())
   const listeners = new Set<(change: Change) => void>()
+  const provide = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    effect.pipe(
+      Effect.provide(logger),
+      Effect.provideService(Background, (polls) =>
+        polls.pipe(Effect.withClock(clock), Effect.provideService(Held, false))
+      )
+    )
   const started = Effect.gen(function* () {
     const { exchange, followed: coffer } = yield* Scope.extend(open(toOptions(options)), scope)
     let current = yield* coffer.snapshot
@@ -102,15 +111,13 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
       })
     yield* coffer.changes.pipe(Stream.runForEach(note), Effect.forkIn(scope))
     return { coffer, current: () => current, exchange, note }
-  }).pipe(
-    Effect.provide(logger),
-    Effect.provideService(Background, (polls) =>
-      polls.pipe(Effect.withClock(clock), Effect.provideService(Held, false))
-    )
-  )
+  }).pipe(provide)
   const { coffer, current, exchange, note } = await run(Effect.onError(started, () => Scope.close(scope, Exit.void)))
   const opened = new Set<() => Promise<void>>()
+  const leases = new Set<() => Promise<void>>()
   const close = async () => {
+    // Their ends are requests.
+    await Promise.all([...leases].map((end) => end()))
     await Effect.runPromise(Scope.close(scope, Exit.void))
     await Promise.all([...opened].map((end) => end()))
   }
@@ -142,6 +149,7 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
       return reload({ ...watched, open: opened, values, warn: warning }, { keys, open, close })
     },
     call: callsOver(exchange),
+    lease: leasesOver({ exchange, place: options.place, provide, warn: warning, open: leases }),
     close,
     [Symbol.asyncDispose]: close
   }

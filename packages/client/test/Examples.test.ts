@@ -12,7 +12,7 @@ const examples = ["packages/client/examples", "packages/client-effect4/examples"
     .map((path) => read(`${folder}/${path}`))
 )
 
-describe.each(["docs/applications.md", "packages/client/README.md"])("the programs of %s", (page) => {
+describe.each(["docs/applications.md", "docs/leases.md", "packages/client/README.md"])("the programs of %s", (page) => {
   it("are those of the examples, which are compiled and run", () => {
     const blocks = [...read(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, body = ""]) => body)
     assert.isAtLeast(blocks.length, 2)

@@ -42,7 +42,7 @@ const requestOf = (base: string, text: string, given: Parts): Either.Either<ApiR
   })
 }
 
-const failureOf = (failure: ClientError | ExchangeFailure): CallError => {
+export const failureOf = (failure: ClientError | ExchangeFailure): CallError => {
   const { message } = failure
   const status = "status" in failure ? failure.status : undefined
   if (failure._tag !== "Refused") return new CallError(failure._tag, message, { status })

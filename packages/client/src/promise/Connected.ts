@@ -1,5 +1,6 @@
 import type { Call } from "./CallTypes.js"
 import type { Closable } from "./Closable.js"
+import type { Lease, LeaseOptions } from "./LeasedUser.js"
 import type { Reloaded } from "./Reloaded.js"
 
 /** The options of `connect`. Times are in milliseconds. */
@@ -66,6 +67,11 @@ export interface Connection extends Closable {
     close?: (resource: A) => unknown
   ) => Promise<Reloaded<A>>
   readonly call: Call
-  /** Ends the requests for changes, and closes what `reload` has opened, once the work with it has ended. */
+  /**
+   * Leases a user of a database by a role of the environment. It is renewed, replaced before its end, and ends with `close` of the
+   * lease or the connection. Rejects with `CallError`.
+   */
+  readonly lease: (role: string, options?: LeaseOptions) => Promise<Lease>
+  /** Ends the leases and the requests for changes, and closes what `reload` has opened, once the work with it has ended. */
   readonly close: () => Promise<void>
 }
