@@ -97,6 +97,9 @@ export const notInConsole: Reasons = {
   "the token of a directory is made and shown by the command line": ["directory/Scim: *"],
   "connections, rotations, roles and leases are made, tried and shown whole by the command line": [
     "secrets/Connection: Connection.ca",
+    "secrets/Connection: Connection.orphans",
+    "secrets/Connection: ConnectionTest.orphans",
+    "secrets/Connection: Orphan.*",
     "secrets/Lease: IssuedLease.*",
     "secrets/Lease: shared.expires_in",
     "secrets/Lease: shared.renewable_for",
