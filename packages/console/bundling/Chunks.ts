@@ -16,7 +16,7 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
   ["palette", "/console/src/(?:kit/AskAccessDialog|shell/ApprovalDialog)\\.tsx$"],
   ["palette", "/console/src/palette/"],
   ["machines", "/console/src/client/PasskeyCeremonies\\.ts$"],
-  ["home", "/console/src/kit/Attention\\.tsx$"],
+  ["palette", "/console/src/kit/Attention\\.tsx$"],
   ["index", "/console/src/(?:client/(?!PasskeyCeremonies)|kit/|routing/|staging/|state/)"],
   ["index", "/domain/dist/(?:base/(?:Csv|PatternMatch)|requests/RequestSummary)\\.js$"],
   ["index", "/domain/dist/api/(?:AskingHeaders|Paths|Requirement|Response)\\.js$"],
@@ -30,7 +30,7 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
     `${api("Targets|Rotations|Leases|LeaseRoles|Connections")}|/domain/dist/secrets/Target|/pages/(?:renewal|targets)/`
   ],
   ["machines", api("Backups|Delegations|Federations|Groups|Passkeys|ServiceAccounts|System|Users")],
-  ["home", pages("organizations|projects")],
+  ["palette", pages("organizations|projects")],
   ["wizard", "/pages/accounts/(?:Federation|Keyless|Kinds|Pod|Program|Recipe|TryToken|Wizard)"],
   ["wizard", "/pages/members/Invit|/pages/account/NewDelegation\\."],
   ["wizard", "/domain/dist/guides/|/console/package\\.json$"],
