@@ -21,3 +21,6 @@ export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, ti
 /** The timestamp of `millis` milliseconds ago. */
 export const ago = (millis: number): Effect.Effect<string> =>
   Effect.map(Clock.currentTimeMillis, (current) => timestamp(current - millis))
+
+/** Milliseconds of a clock that nobody sets, from an unknown beginning. It goes on while the process is paused. */
+export const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))

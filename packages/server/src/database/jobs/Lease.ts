@@ -1,5 +1,4 @@
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -8,7 +7,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Database, type Transaction } from "../Database.js"
-import { timestamp } from "../../base/Time.js"
+import { monotonicMillis, timestamp } from "../../base/Time.js"
 import type { Scope } from "../Scopes.js"
 import type { JobName } from "./JobMetrics.js"
 import { jobsRepo } from "./Repo.js"
@@ -55,8 +54,6 @@ export interface Lease {
   /** How long the lease lasts after each renewal. */
   readonly millis: number
 }
-
-const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** The operations on a lease that was taken. */
 export const leases = Effect.gen(function* () {

@@ -1,14 +1,16 @@
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { sharedBounds } from "../../base/SharedBounds.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { monotonicMillis } from "../../base/Time.js"
 import { Outbound, type OutboundRequest, type OutboundResponse } from "../../base/outbound/Outbound.js"
 import { parseBody } from "../../http/ParseJson.js"
 import { PlatformFailed } from "./PlatformFailed.js"
 
 /** How long one call of a platform takes at most. */
-const timeout = "10 seconds"
+export const callMillis = 10_000
 /** How much of a response is read. A list of all keys of a target is the longest. */
 const maxBytes = 2 * 1024 * 1024
 
@@ -30,6 +32,19 @@ export interface Answered {
 
 /** Calls a platform. Fails for a status that is not taken; the failure has nothing of the response but that. */
 export type Ask = (call: Call) => Effect.Effect<Answered, PlatformFailed>
+
+/**
+ * The time after which no call may begin, by the monotonic clock in milliseconds. A process that was paused, or has waited for its
+ * turn for too long, would send what another push has replaced meanwhile.
+ */
+export class SendBefore extends Context.Reference<SendBefore>()("@coffer/server/SendBefore", {
+  defaultValue: () => Infinity
+}) {}
+
+const tooLate = new PlatformFailed({
+  reason: "the push was stopped for too long, and another one may go on",
+  isUndone: true
+})
 
 /** Parses a response, a large one in the thread for bodies: people choose the platform, and with it the text. */
 const parsed = (body: Uint8Array): Effect.Effect<unknown> =>
@@ -80,26 +95,28 @@ export const makePlatformCalls = Effect.map(Outbound, (outbound) => {
   const ask: Ask = ({ also = [], body: given, ca, headers = {}, json, method = "GET", url }) =>
     Effect.gen(function* () {
       const sent = given ?? (json === undefined ? undefined : JSON.stringify(json))
-      const response = yield* slots
-        .inside(
-          outbound.request({
-            ...{ url, method, timeout, maxBytes },
-            headers: {
-              accept: "application/json",
-              "user-agent": "coffer",
-              ...(sent !== undefined && { "content-type": "application/json" }),
-              ...headers
-            },
-            ...(sent !== undefined && { body: sent }),
-            ...(ca !== undefined && { ca })
-          })
-        )
+      const before = yield* SendBefore
+      const request = outbound
+        .request({
+          ...{ url, method, timeout: callMillis, maxBytes },
+          headers: {
+            accept: "application/json",
+            "user-agent": "coffer",
+            ...(sent !== undefined && { "content-type": "application/json" }),
+            ...headers
+          },
+          ...(sent !== undefined && { body: sent }),
+          ...(ca !== undefined && { ca })
+        })
         .pipe(
           Effect.mapError(
             ({ message, reason }) =>
               new PlatformFailed({ reason: message, isUndone: reason !== "connection" && reason !== "timeout" })
           )
         )
+      const response = yield* slots.inside(
+        Effect.flatMap(monotonicMillis, (millis) => (millis < before ? request : tooLate))
+      )
       const header = headerOf(response)
       const { body, status, truncated } = response
       const isTaken = (status >= 200 && status < 300) || also.includes(status)

@@ -85,7 +85,7 @@ const isBehind = sql`(
     WHERE s.target_id = t.id AND x.revision <> s.revision))`
 
 /** How long a push may be silent before another one may begin. */
-const pushMillis = 60_000
+export const pushMillis = 60_000
 
 /** Targets, and the keys there that this server wrote. */
 export const targetsRepo = Effect.map(query, ({ all, first, insert, one, returning, write }) => {

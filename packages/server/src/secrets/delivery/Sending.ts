@@ -4,11 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { Place } from "../../access/Access.js"
-import { now } from "../../base/Time.js"
+import { monotonicMillis, now } from "../../base/Time.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { orgScope } from "../../database/Scopes.js"
 import type { Plan } from "./Plan.js"
-import { type OwnRow, targetsRepo } from "./Repo.js"
+import { callMillis, SendBefore } from "./PlatformCalls.js"
+import { type OwnRow, pushMillis, targetsRepo } from "./Repo.js"
 import type { StoredTarget } from "./Targets.js"
 import { checkMillis } from "./CheckEvery.js"
 import { PlatformFailed } from "./PlatformFailed.js"
@@ -81,11 +82,14 @@ export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
     const { id } = target
     const inOrg = <A, E, R>(effect: Effect.Effect<A, E, R>) => fenced(effect, [orgScope(place.org.id)])
 
-    /** Fails unless this is still the last push that began. */
-    const extend = Effect.gen(function* () {
-      if (!(yield* stillMay)) return yield* lost
-      if ((yield* inOrg(repo.extend({ id, token }))).length === 0) return yield* overtaken
-    })
+    /** Sends the calls of a step unless another push has begun, and none once another one may. */
+    const inTurn = <A, E, R>(calls: Effect.Effect<A, E, R>) =>
+      Effect.gen(function* () {
+        const from = yield* monotonicMillis
+        if (!(yield* stillMay)) return yield* lost
+        if ((yield* inOrg(repo.extend({ id, token }))).length === 0) return yield* overtaken
+        return yield* Effect.provideService(calls, SendBefore, from + pushMillis - callMillis)
+      })
 
     const recorded = ({ put, remove }: Step) =>
       inOrg(
@@ -102,20 +106,24 @@ export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
         })
       )
 
-    /** Forgets names that certainly were not written, and were not ours before. */
+    /** Forgets names that certainly were not written, and were not ours before, unless another push knows more. */
     const forget = (names: ReadonlyArray<string>) =>
-      inOrg(Effect.forEach(names.filter(isFresh), (name) => repo.forgetUntaken({ id, name }), { discard: true }))
+      inOrg(
+        Effect.gen(function* () {
+          if ((yield* repo.extend({ id, token })).length === 0) return
+          yield* Effect.forEach(names.filter(isFresh), (name) => repo.forgetUntaken({ id, name }), { discard: true })
+        })
+      )
 
     const whole = Effect.gen(function* () {
       const names = [...plan.put.keys()]
       const step: Step = { put: names.map((name) => [name, undefined] as const), remove: plan.remove }
       if (step.put.length + step.remove.length === 0) return { ...step, left: 0 }
-      yield* extend
       if (!("write" in kind)) return yield* Effect.dieMessage("a kind without write")
       const put = new Map([...plan.put].map(([name, { value }]) => [name, value] as const))
-      yield* kind
-        .write(connection, listed, { put, remove: plan.remove })
-        .pipe(Effect.tapError(({ isUndone }) => (isUndone ? forget(names) : Effect.void)))
+      yield* inTurn(kind.write(connection, listed, { put, remove: plan.remove })).pipe(
+        Effect.tapError(({ isUndone }) => (isUndone ? forget(names) : Effect.void))
+      )
       yield* recorded(step)
       return { ...step, left: 0 }
     })
@@ -131,16 +139,16 @@ export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
         })),
         ...plan.remove.map((name) => ({ name, isPut: false, call: kind.remove(connection, listed, name) }))
       ]
+      const putsOf = (some: typeof calls) => some.filter(({ isPut }) => isPut).map(({ name }) => name)
       const done: { readonly put: Array<Step["put"][number]>; readonly remove: Array<string> } = { put: [], remove: [] }
       const isOrdered = kind.isOrdered === true
       const steps = Array.chunksOf(calls, isOrdered ? inOrderedStep : inStep)
       let sent = 0
       for (const some of steps) {
         if ((yield* Clock.currentTimeMillis) >= deadline) break
-        yield* extend
-        const ends = yield* Effect.forEach(some, ({ call }) => Effect.either(call), {
-          concurrency: isOrdered ? 1 : atOnce
-        })
+        const ends = yield* inTurn(
+          Effect.forEach(some, ({ call }) => Effect.either(call), { concurrency: isOrdered ? 1 : atOnce })
+        ).pipe(Effect.tapError(() => forget(putsOf(calls.slice(sent)))))
         sent += some.length
         const taken = some.flatMap(({ isPut, name }, index) => {
           const end = ends[index]
@@ -160,16 +168,10 @@ export const makeSending = Effect.fnUntraced(function* (fenced: Fenced) {
           const end = ends[index]
           return end !== undefined && Either.isLeft(end) && end.left.isUndone
         })
-        const unsent = calls.slice(sent)
-        yield* forget([...undone, ...unsent].filter(({ isPut }) => isPut).map(({ name }) => name))
+        yield* forget(putsOf([...undone, ...calls.slice(sent)]))
         return yield* failure
       }
-      yield* forget(
-        calls
-          .slice(sent)
-          .filter(({ isPut }) => isPut)
-          .map(({ name }) => name)
-      )
+      yield* forget(putsOf(calls.slice(sent)))
       return { ...done, left: calls.length - sent }
     })
 
