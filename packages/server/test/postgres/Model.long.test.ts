@@ -31,6 +31,8 @@ const shown = ({ method, path, status, text }: Exchange): string => {
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
       .replace(/svc_sa_[\w-]+/g, "<key>")
       .replace(/"key_hint":"[^"]+"/g, "<hint>")
+      // Of a record with its id.
+      .replace(/"etag":"\\"[^"]+\\""/g, "<etag>")
       // Written soon after the use.
       .replace(/"last_used_at":(null|"<time>")/g, "<use>")
   )
