@@ -51,7 +51,8 @@ export class Balancer {
       port,
       method,
       path,
-      headers: { ...headers, connection: "close" }
+      // Compressed, an answer could not be shown.
+      headers: { ...headers, connection: "close", "accept-encoding": "identity" }
     })
     passed.end(await buffer(incoming))
     const [answer] = (await once(passed, "response")) as [IncomingMessage]
