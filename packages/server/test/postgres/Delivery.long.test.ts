@@ -67,7 +67,7 @@ const targetIn = async ({ first, ok }: Awaited<ReturnType<typeof pair>>, env: st
   return { at, isWhole, plan: push, platform, standIn }
 }
 
-describe("a server that is paused within a push", () => {
+describe("a server paused within a push", () => {
   it.live(
     "sends nothing after it goes on, because another one has pushed newer values",
     () =>
