@@ -23,8 +23,12 @@ export const moveToToday = async (database: TestDatabase, engine: Engine): Promi
     const soon = new Date(today + 600_000).toISOString()
     await database.execute(`UPDATE approvals SET created_at = '${now}', expires_at = '${soon}'`)
   }
+  const moved = today - Date.parse(String(made))
+  // They last a day from their beginning at most, whatever their end says.
+  if (columns["delegations"] !== undefined)
+    await database.execute(`UPDATE delegations SET created_at = created_at + ${moved}`)
   for (const table of ending.filter((name) => columns[name]?.includes("expires_at")))
     await database.execute(
-      `UPDATE ${table} SET expires_at = expires_at + ${today - Date.parse(String(made))} WHERE expires_at < ${Date.parse(farAway)}`
+      `UPDATE ${table} SET expires_at = expires_at + ${moved} WHERE expires_at < ${Date.parse(farAway)}`
     )
 }
