@@ -191,6 +191,8 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "federations.try": 8192,
       "federations.create": 262_144,
       "environments.writeBundle": 16_777_216,
+      // A body of 10 MiB in base64.
+      "use.use": 14_680_064,
       "imports.create": 16_777_216,
       "imports.secrets": 16_777_216,
       "passkeys.create": 65_536,
