@@ -2,7 +2,6 @@ import type { Exchange } from "./internal/Exchange.js"
 import { warnOfClearText } from "./internal/ServerUrl.js"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,6 +10,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
+import { Background } from "./Background.js"
 import type { ReadError, StartError } from "./Errors.js"
 import { dropCopies, keepCopy, withoutCopy } from "./Offline.js"
 import type { Options } from "./Options.js"
@@ -18,11 +18,6 @@ import { connect, type Environment, readEnvironment } from "./Read.js"
 import { resolve, type Resolved } from "./Resolve.js"
 import type { CofferService, Snapshot } from "./Service.js"
 import { type Confirmed, confirmedNow, explain, firstValues } from "./Start.js"
-
-/** How the polls run. In programs without Effect, they do not keep the process alive. */
-export class Background extends Context.Reference<Background>()("@coffer/client/Background", {
-  defaultValue: () => (polls: Effect.Effect<void>) => polls
-}) {}
 
 /** After failures the polls become rarer, up to this many milliseconds. */
 const rarest = 60_000

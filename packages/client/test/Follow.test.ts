@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Duration, Effect, Layer, Logger, Redacted } from "effect"
 import type { ServerResponse } from "node:http"
 import { Coffer } from "../src/Coffer.js"
-import { Background } from "../src/Follow.js"
+import { Background } from "../src/Background.js"
 import { json, listen } from "./internal/Support.js"
 
 type Answer = (response: ServerResponse) => void

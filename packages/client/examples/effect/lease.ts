@@ -2,7 +2,7 @@ import { Coffer } from "@coffer/client"
 import { Config, Context, Effect, Layer, Redacted } from "effect"
 import pg from "pg"
 
-export class Pool extends Context.Tag("shop/Pool")<Pool, pg.Pool>() {}
+export class Pool extends Context.Tag("@coffer/client/lease/Pool")<Pool, pg.Pool>() {}
 
 const PoolLive = Layer.scoped(
   Pool,

@@ -5,7 +5,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import type { EnvPath } from "./Read.js"
-import { StateBadge } from "./Words.js"
+import { StateBadge } from "./TargetState.js"
 
 interface CheckProps {
   readonly path: EnvPath

@@ -22,7 +22,7 @@ import { CheckDialog } from "./CheckDialog.js"
 import { NewTarget } from "./NewTarget.js"
 import { PushDialog } from "./PushDialog.js"
 import { type EnvPath, readTargets } from "./Read.js"
-import { placeText, Pushed, State } from "./Words.js"
+import { placeText, Pushed, State } from "./TargetState.js"
 
 /** How often the states are read: the server pushes and checks by itself. */
 const pollMillis = 15_000
