@@ -102,7 +102,7 @@ const follow = Effect.fnUntraced(function* (
   })
 
   const waitAfter = (failure: ReadError, last: number): number => {
-    const wanted = "retryAfter" in failure ? Math.min(failure.retryAfter ?? 0, longestAsked) * 1000 : 0
+    const wanted = "retryAfter" in failure ? Math.min(failure.retryAfter, longestAsked) * 1000 : 0
     return Math.max(wanted / soonest, Math.min(last * 2, Math.max(rarest, Duration.toMillis(every))))
   }
 

@@ -434,30 +434,36 @@ const ownUseRule = async (cell: Cell): Promise<Own> => {
   return { key: key ?? "", use_rule_id: id }
 }
 
-/** An environment has at most 20 of each, and eight cells are walked at once: removes all but the ten newest. */
-const makeRoom = async (...kinds: ReadonlyArray<"connections" | "roles" | "rotations" | "targets">): Promise<Own> => {
-  for (const kind of kinds) {
+type Crowded = "connections" | "roles" | "rotations" | "targets"
+
+/** An environment has at most 20 of each, and eight cells are walked at once: removes all but the newest. */
+const makeRoom = async (kept: Partial<Readonly<Record<Crowded, number>>>): Promise<Own> => {
+  for (const [kind, count] of Object.entries(kept)) {
     const { data } = await service.do(ada, "GET", `${prod}/${kind}`)
     const newestFirst = [...data].sort((one, other) => (one.created_at < other.created_at ? 1 : -1))
-    for (const { name } of newestFirst.slice(10)) await service.status(ada, "DELETE", `${prod}/${kind}/${name}`)
+    for (const { name } of newestFirst.slice(count)) await service.status(ada, "DELETE", `${prod}/${kind}/${name}`)
   }
   return {}
 }
 
-/** A connection of a cell's own. Another cell's rotation may keep the room for a moment. */
-const ownConnection = async ({ fresh }: Cell): Promise<Own> => {
-  const connection_name = `own-${fresh.toLowerCase().replaceAll("_", "-")}`
-  const body = { ...connectionBody, name: connection_name }
-  for (let round = 0; round < 20; round++) {
-    await makeRoom("rotations", "roles", "connections")
-    if ((await service.status(ada, "POST", `${prod}/connections`, body)) === 201) return { connection_name }
+/** A connection of a cell's own. Another cell's rotation or role may keep the room for a moment; those of earlier calls go. */
+const connectionFor =
+  (kind: "roles" | "rotations") =>
+  async ({ fresh }: Cell): Promise<Own> => {
+    const kept = { roles: 0, rotations: 0, [kind]: 8 }
+    const connection_name = `own-${fresh.toLowerCase().replaceAll("_", "-")}`
+    const body = { ...connectionBody, name: connection_name }
+    for (let round = 0; round < 20; round++) {
+      await makeRoom({ ...kept, connections: 8 })
+      if ((await service.status(ada, "POST", `${prod}/connections`, body)) === 201) return { connection_name }
+    }
+    return assert.fail("no room for a connection")
   }
-  return assert.fail("no room for a connection")
-}
+const ownConnection = connectionFor("rotations")
 
 const ownTarget = async (cell: Cell): Promise<Own> => {
   const { key } = await ownKey(cell)
-  await makeRoom("targets")
+  await makeRoom({ targets: 10 })
   const { name } = await service.do(
     ada,
     "POST",
@@ -480,8 +486,8 @@ let shared: Promise<Own> | undefined
 const sharedRole = (cell: Cell): Promise<Own> => (shared ??= ownRole(cell))
 
 const ownRole = async (cell: Cell): Promise<Own> => {
-  const { connection_name } = await ownConnection(cell)
-  await makeRoom("roles")
+  const { connection_name } = await connectionFor("roles")(cell)
+  await makeRoom({ roles: 10 })
   await service.do(ada, "POST", `${prod}/roles`, { ...roleBody, connection: connection_name, name: connection_name })
   return { role_name: connection_name ?? "" }
 }
@@ -715,7 +721,7 @@ const table: Readonly<Record<string, Row>> = {
   [`DELETE ${secret}/use-rules/:use_rule_id`]: row(204, deciders, "use_rule.delete", ownUseRule),
   [`GET ${env}/connections`]: row(200, adminsInProject, "connection.list"),
   [`POST ${env}/connections`]: row(201, adminsInProject, "connection.create", () =>
-    makeRoom("rotations", "roles", "connections")
+    makeRoom({ rotations: 10, roles: 0, connections: 10 })
   ),
   [`DELETE ${env}/connections/:connection_name`]: row(204, adminsInProject, "connection.delete", ownConnection),
   [`POST ${env}/connections/:connection_name/test`]: row(200, adminsInProject, "connection.test", ownConnection),
@@ -726,7 +732,9 @@ const table: Readonly<Record<string, Row>> = {
     ownConnection
   ),
   [`GET ${env}/targets`]: row(200, deciders, "target.list"),
-  [`POST ${env}/targets`]: row(201, deciders, "target.create", (cell) => makeRoom("targets").then(() => ownKey(cell))),
+  [`POST ${env}/targets`]: row(201, deciders, "target.create", (cell) =>
+    makeRoom({ targets: 10 }).then(() => ownKey(cell))
+  ),
   [`GET ${env}/targets/:target_name`]: row(200, deciders, "target.list", ownTarget),
   [`PATCH ${env}/targets/:target_name`]: row(200, deciders, "target.update", ownTarget),
   [`DELETE ${env}/targets/:target_name`]: row(204, deciders, "target.delete", ownTarget),
@@ -741,7 +749,7 @@ const table: Readonly<Record<string, Row>> = {
   [`DELETE ${env}/rotations/:rotation_name`]: row(204, adminsInProject, "rotation.delete", ownRotation),
   [`POST ${env}/rotations/:rotation_name/run`]: row(200, adminsInProject, "rotation.run", ownRotation),
   [`GET ${env}/roles`]: row(200, adminsInProject, "lease_role.list"),
-  [`POST ${env}/roles`]: row(201, adminsInProject, "lease_role.create", ownConnection),
+  [`POST ${env}/roles`]: row(201, adminsInProject, "lease_role.create", connectionFor("roles")),
   [`GET ${env}/roles/:role_name`]: row(200, adminsInProject, "lease_role.list", ownRole),
   [`DELETE ${env}/roles/:role_name`]: row(204, adminsInProject, "lease_role.delete", ownRole),
   // Its database has no address: see the tests of leases.

@@ -4,7 +4,7 @@ import { call } from "../../client/Calls.js"
 import { Confirm } from "../../kit/Confirm.js"
 import { Ahead, When } from "../../kit/When.js"
 import { noteDone } from "../../state/Done.js"
-import type { EnvPath } from "./Read.js"
+import type { EnvPath } from "./RenewalRead.js"
 
 interface LeaseProps {
   readonly path: EnvPath

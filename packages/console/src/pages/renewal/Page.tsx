@@ -14,7 +14,7 @@ import { Table } from "../../kit/Table.js"
 import { noteDone } from "../../state/Done.js"
 import type { PageProps } from "../PageProps.js"
 import { LeaseRow } from "./Leases.js"
-import { type EnvPath, readRenewal } from "./Read.js"
+import { type EnvPath, readRenewal } from "./RenewalRead.js"
 import { RotationRow } from "./Rotations.js"
 
 /** How often the states are read: turns and leases end by themselves. */

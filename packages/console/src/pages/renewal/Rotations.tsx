@@ -7,7 +7,7 @@ import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Problem } from "../../kit/Problem.js"
 import { Ahead, When } from "../../kit/When.js"
 import { noteDone } from "../../state/Done.js"
-import type { EnvPath } from "./Read.js"
+import type { EnvPath } from "./RenewalRead.js"
 
 const State = ({ rotation: { failures, next_user, paused, problem, state } }: { readonly rotation: Rotation }) => (
   <>

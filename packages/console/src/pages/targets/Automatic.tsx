@@ -6,7 +6,7 @@ import { Choose } from "../../kit/Choose.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { DialogButtons } from "../../kit/DialogButtons.js"
 import { noteDone } from "../../state/Done.js"
-import type { EnvPath } from "./Read.js"
+import type { EnvPath } from "./TargetsRead.js"
 
 export type Automation = (typeof automations)[number]
 

@@ -4,7 +4,7 @@ import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
-import type { EnvPath } from "./Read.js"
+import type { EnvPath } from "./TargetsRead.js"
 import { StateBadge } from "./TargetState.js"
 
 interface CheckProps {

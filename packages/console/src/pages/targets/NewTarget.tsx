@@ -14,7 +14,7 @@ import { TextArea } from "../../kit/TextArea.js"
 import { TextField } from "../../kit/TextField.js"
 import { noteDone } from "../../state/Done.js"
 import { type Automation, effects } from "./Automatic.js"
-import type { EnvPath } from "./Read.js"
+import type { EnvPath } from "./TargetsRead.js"
 
 const NewTargetBody = body(newTarget)
 

@@ -21,7 +21,7 @@ import { Automatic } from "./Automatic.js"
 import { CheckDialog } from "./CheckDialog.js"
 import { NewTarget } from "./NewTarget.js"
 import { PushDialog } from "./PushDialog.js"
-import { type EnvPath, readTargets } from "./Read.js"
+import { type EnvPath, readTargets } from "./TargetsRead.js"
 import { placeText, Pushed, State } from "./TargetState.js"
 
 /** How often the states are read: the server pushes and checks by itself. */

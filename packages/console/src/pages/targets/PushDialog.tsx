@@ -8,7 +8,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { noteDone } from "../../state/Done.js"
-import type { EnvPath } from "./Read.js"
+import type { EnvPath } from "./TargetsRead.js"
 
 const words: Readonly<Record<string, string>> = { theirs: "theirs, left alone", removed: "removed there" }
 
