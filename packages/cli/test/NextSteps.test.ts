@@ -15,6 +15,21 @@ const cases: ReadonlyArray<readonly [message: string, person: string | null, acc
     "an admin runs: coffer acl grant account:NAME acme/webshop/dev read"
   ],
   [
+    "this needs a rule with permission read for key DB_URL of environment webshop/dev of organization acme",
+    "an admin runs: coffer acl grant YOUR_EMAIL acme/webshop/dev read --key DB_URL",
+    "an admin runs: coffer acl grant account:NAME acme/webshop/dev read --key DB_URL"
+  ],
+  [
+    "this needs a rule with permission read for all keys of environment webshop/dev of organization acme, and yours are for some",
+    "an admin runs: coffer acl grant YOUR_EMAIL acme/webshop/dev read",
+    "an admin runs: coffer acl grant account:NAME acme/webshop/dev read"
+  ],
+  [
+    "a rule denies read for key DB_URL of environment webshop/dev of organization acme, whatever other rules give",
+    "coffer acl explain YOUR_EMAIL acme/webshop/dev --key DB_URL names the rule, which an admin can revoke",
+    "coffer acl explain account:NAME acme/webshop/dev --key DB_URL names the rule, which an admin can revoke"
+  ],
+  [
     "this needs a rule with permission admin for project webshop of organization acme",
     "an admin runs: coffer acl grant YOUR_EMAIL 'acme/webshop/*' admin",
     "an admin runs: coffer acl grant account:NAME 'acme/webshop/*' admin"

@@ -21,9 +21,9 @@ describe("the packages for applications", { timeout: 60_000 }, () => {
     {
       name: `coffer-client-${version}.tgz`,
       exported: [".", "./promise", "./promise/testing", "./testing"],
-      limit: 280_000
+      limit: 290_000
     },
-    { name: `coffer-client-effect4-${version}.tgz`, exported: ["."], limit: 130_000 },
+    { name: `coffer-client-effect4-${version}.tgz`, exported: ["."], limit: 134_000 },
     { name: `coffer-domain-${version}.tgz`, exported: ["./*"], limit: 244_000 }
   ])("$name is small, and has its modules, their types and what these import", ({ exported, limit, name }) => {
     const { files, size } = packed.find((one) => one.name === name) ?? assert.fail(`${name} is not made`)
@@ -62,12 +62,12 @@ describe("the packages for applications", { timeout: 60_000 }, () => {
 })
 
 describe("the client for Effect 4", () => {
-  it("adds at most 560 lines to the promises", () => {
+  it("adds at most 680 lines to the promises", () => {
     const source = join(folder, "../client-effect4/src")
     const lines = readdirSync(source).map((name) => readFileSync(join(source, name), "utf8").split("\n").length - 1)
     assert.isAtMost(
       lines.reduce((sum, count) => sum + count, 0),
-      560
+      680
     )
   })
 })
@@ -99,7 +99,7 @@ describe("the client", () => {
     }
     const bytes = [...loaded].reduce((sum, path) => sum + (metafile.outputs[path]?.bytes ?? 0), 0)
     assert.isAtLeast(loaded.size, 2)
-    assert.isAtMost(bytes, 44 * 1024)
+    assert.isAtMost(bytes, 46 * 1024)
     assert.deepStrictEqual(
       Object.keys(metafile.inputs).filter((path) => /node_modules\/(yaml|dotenv)\//.test(path)),
       []

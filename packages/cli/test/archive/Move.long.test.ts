@@ -101,7 +101,7 @@ const exported = async (owner: TestHome | undefined, second: TestHome | undefine
   assert.match(
     asked.stderr,
     new RegExp(
-      `^coffer: nothing was exported yet: ${org} has a protected environment, and export ${id} waits until another owner approves it, at most until \\S+; another owner runs: coffer request approve ${id}; then run the same command with --id ${id}\n$`
+      `^coffer: nothing was exported yet: ${org} has a protected environment, and export ${id} waits until another owner approves it, at most until [-\\d]+ [\\d:]+ UTC; another owner runs: coffer request approve ${id}; then run the same command with --id ${id}\n$`
     )
   )
   assert.isFalse(existsSync(out))

@@ -82,11 +82,19 @@ describe("rules for some keys", () => {
     assert.strictEqual(line?.[4], "none yet")
   })
 
-  it("are revoked with their place, by what they do", async () => {
-    const revoked = await prints("acl", "revoke", "grace@example.com", "--yes", "webshop/*")
+  it("are revoked with their place, and those that deny by their keys alone", async () => {
+    const { code, stderr } = await place.home.coffer(["acl", "revoke", "grace@example.com", "webshop/*", "--yes"])
+    assert.strictEqual(code, 4)
+    assert.match(stderr, /are for other keys, or deny: revoke one by --key 'STRIPE_\*' or by its id/)
+    const revoke = (...words: ReadonlyArray<string>) => prints("acl", "revoke", "grace@example.com", ...words, "--yes")
     assert.match(
-      revoked,
+      await revoke("webshop/*", "--key", "STRIPE_*"),
       /^revoked the denial of read of grace@example\.com for webshop\/\* for keys STRIPE_\* \(rule /
     )
+    assert.match(
+      await revoke("dev", "--key", "API_*"),
+      /^revoked write of grace@example\.com for webshop\/dev for keys API_\*/
+    )
+    assert.match(await revoke("dev", "--key", "*"), /^revoked read of grace@example\.com for webshop\/dev \(rule /)
   })
 })

@@ -53,6 +53,19 @@ export const refusals: ReadonlyArray<Refusal> = [
     next: () => "its person runs the command at a terminal, where their session counts"
   },
   {
+    form: /a rule denies \w+ for (?:key (?<key>\S+) of )?environment (?<project>[^\s/]+)\/(?<env>\S+) of organization (?<org>[^\s,]+)/,
+    next: ({ env = "", key, org = "", project = "" }, asker) => {
+      const who = asker === "account" ? "account:NAME" : "YOUR_EMAIL"
+      const line = `coffer acl explain ${who} ${org}/${project}/${env}`
+      return `${key === undefined ? line : `${line} --key ${key}`} names the rule, which an admin can revoke`
+    }
+  },
+  {
+    form: /needs a rule with permission (?<permission>\w+) for (?:all keys|key (?<key>\S+)) of environment (?<project>[^\s/]+)\/(?<env>\S+) of organization (?<org>[^\s,]+)/,
+    next: ({ env = "", key, org = "", permission = "", project = "" }, asker) =>
+      `${grantLine(org, project, env, permission, asker)}${key === undefined ? "" : ` --key ${key}`}`
+  },
+  {
     form: /needs a rule with permission (?<permission>\w+) for environment (?<project>[^\s/]+)\/(?<env>\S+) of organization (?<org>\S+)/,
     next: ({ env = "", org = "", permission = "", project = "" }, asker) =>
       asker === "account"

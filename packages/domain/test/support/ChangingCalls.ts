@@ -66,7 +66,7 @@ consents.create                     always         undone delegations.revoke    
 consents.review                     never shows    adds                           none nothing
 connections.create                  always         absent                         none connections
 connections.delete                  never ends     absent                         -
-connections.removeOrphan            always         absent                         none nothing
+connections.removeOrphan            always         absent                         -
 connections.test                    never sends    adds                           none nothing
 declared.delete                     never secrets  asks                           -
 declared.set                        never secrets  undone declared.set            record

@@ -37,6 +37,33 @@ const row = {
   }
 }
 
+const keyRules = {
+  name: "key-rules",
+  quick: true,
+  run: async (context) => {
+    const [none, many] = ["none", "many"].map((name) => context.folder(`key-rules-${name}`))
+    const first = await startCoffer(none)
+    const scene = await settle(first)
+    await first.stop()
+    cpSync(none, many, { recursive: true })
+    const servers = [await startCoffer(many), await startCoffer(none)]
+    const place = { project_pattern: "*", env_pattern: "*", permission: "write" }
+    for (let index = 0; index < 50; index++) {
+      // Half of them give, and half of them deny.
+      const keys = { key_pattern: `PART_${index}_*`, denies: index % 2 === 1 }
+      const body = { subject_type: "service_account", subject_id: scene.accountId, ...place, ...keys }
+      await ask(servers[0], "POST", `/api/orgs/${scene.org}/acl`, { token: scene.owner, body })
+    }
+    const requests = readsOf(scene)
+    const [narrow, plain] = await interleave(
+      servers.map((server) => ({ server, requests })),
+      context.pace
+    )
+    for (const server of servers) await server.stop()
+    return [compared("read with 50 own rules for some keys", "with none", narrow, plain, { target: 1.1 })]
+  }
+}
+
 const groups = {
   name: "groups",
   quick: true,
@@ -92,4 +119,4 @@ const delegations = {
   }
 }
 
-export const rows = [row, groups, delegations]
+export const rows = [row, keyRules, groups, delegations]

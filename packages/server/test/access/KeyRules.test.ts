@@ -177,4 +177,32 @@ describe("rules that name keys", () => {
         "this needs a rule with permission read for all keys of environment webshop/prod of organization acme, and yours are for some"
     })
   })
+
+  it("are named in a refusal if they deny, because another rule would not help", () => {
+    const grant = { project_pattern: "*", env_pattern: "*", permission: "read" } as const
+    const rules: ReadonlyArray<Grant> = [
+      { ...grant, id: "one" },
+      { ...grant, id: "two", key_pattern: "DB_*", denies: true }
+    ]
+    const place = { org: "acme", project: "webshop", env: "prod" }
+    const there = "environment webshop/prod of organization acme"
+    const ask = (some: ReadonlyArray<Grant>, name: string) =>
+      decide("secret.read", subjectOf({ role: "developer", superadmin: false }, some), place, {
+        key: SecretKey.make(name)
+      })
+    assert.deepStrictEqual(ask(rules, "DB_URL"), {
+      allowed: false,
+      missing: `a rule denies read for key DB_URL of ${there}, whatever other rules give`
+    })
+    assert.isTrue(ask(rules, "API_KEY").allowed)
+    const none = [{ ...grant, id: "two", key_pattern: "**", denies: true }]
+    assert.deepStrictEqual(ask(none, "API_KEY"), {
+      allowed: false,
+      missing: `a rule denies read for ${there}, whatever other rules give`
+    })
+    assert.match(
+      String(Object(ask([{ ...grant, id: "two", key_pattern: "A*", denies: true }], "DB_URL")).missing),
+      /^this needs a rule/
+    )
+  })
 })

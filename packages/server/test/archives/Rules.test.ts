@@ -131,6 +131,7 @@ const records: Readonly<Record<string, ReadonlyMap<string, SchemaAST.AST>>> = {
 
 /** Fields that archives take in another form. */
 const otherForms: Readonly<Record<string, string>> = {
+  "acl.grant.denies": "a record says of a rule only that it denies",
   "serviceAccounts.create.name": "names of earlier versions may end with spaces",
   "useRules.create.accounts": "a rule outlives the accounts that it was for",
   "declared.set.description": "what 0.3.0 stored is still read",

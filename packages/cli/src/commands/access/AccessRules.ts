@@ -6,6 +6,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { RuleId } from "@coffer/domain/base/Ids"
 import { SecretKey } from "@coffer/domain/base/Names"
 import { Pattern } from "@coffer/domain/base/Pattern"
+import { allKeys, fitsAllKeys, KeyPattern } from "@coffer/domain/secrets/KeyPatterns"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { NotThere } from "../../base/Failures.js"
@@ -71,17 +72,21 @@ const ruleOrWho: Codec<RuleId | Who> = {
         )
 }
 
-/** Chooses rules by their patterns; null for any. */
+/** Chooses rules by their patterns; null for any. A denial is chosen by its keys alone: without it, others give more. */
 interface RuleFilter {
   readonly project: Pattern | null
   readonly env: Pattern | null
+  readonly key: string | undefined
 }
+
+const hasKeys = ({ denies = false, key_pattern = allKeys }: AclRule, key: string | undefined): boolean =>
+  key === undefined ? !denies : key_pattern === (fitsAllKeys(key) ? allKeys : key)
 
 /** The rules about a subject, of these patterns. */
 const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named: RuleSubject, filter: RuleFilter) {
-  const { env, project } = filter
+  const { env, key, project } = filter
   const { data } = yield* call("acl", (api) => api.list({ path }))
-  const rules = data.filter(
+  const ofPlace = data.filter(
     (rule) =>
       (named.subject_type === "user"
         ? rule.email === named.email
@@ -91,7 +96,14 @@ const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named
       (project === null || rule.project_pattern === project) &&
       (env === null || rule.env_pattern === env)
   )
+  const rules = ofPlace.filter((rule) => hasKeys(rule, key))
   if (rules.length > 0) return rules
+  const [other] = ofPlace
+  if (other !== undefined) {
+    return yield* new NotThere({
+      message: `the rules about that are for other keys, or deny: revoke one by --key '${other.key_pattern ?? allKeys}' or by its id; coffer acl list shows them`
+    })
+  }
   const meant = (pattern: string | null, patterns: ReadonlyArray<string>) =>
     pattern === null || patterns.includes(pattern) ? undefined : nearest(patterns, pattern)
   const name =
@@ -114,10 +126,11 @@ const sentence = (rule: AclRule) =>
 const rulePlaces: Codec<PlaceOf<Pattern | null, Pattern | null>> = patternPlace
 
 const revoke = atOrg("revoke", {
-  description: "Revoke one rule by its id, or every rule about a subject",
+  description: "Revoke one rule by its id, or every rule that gives something to a subject",
   examples: [
     "coffer acl revoke 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90",
-    "coffer acl revoke grace@example.com webshop/prod"
+    "coffer acl revoke grace@example.com webshop/prod",
+    "coffer acl revoke grace@example.com webshop/prod --key 'DB_*'"
   ],
   options: {
     about: orOld(
@@ -133,17 +146,21 @@ const revoke = atOrg("revoke", {
       oldPatterns,
       ({ env = null, project = null }) => Either.right({ env, project, org: undefined })
     ),
+    key: option("key", KeyPattern, "Only rules for exactly these keys, also one that denies"),
     yes
   },
   place: ({ place }) => defined({ org: place?.org }),
-  check: ({ about, place }) => {
-    if (typeof about === "string")
-      return place === undefined ? undefined : "a rule is named by its id alone: leave PLACE out"
+  check: ({ about, key, place }) => {
+    if (typeof about === "string") {
+      return place === undefined && key === undefined
+        ? undefined
+        : "a rule is named by its id alone: leave PLACE and --key out"
+    }
     return place?.project === undefined && typeof place?.env === "string" && !isShortId(place.env)
       ? "name either a rule by its id, or a subject: coffer acl list shows them"
       : undefined
   },
-  run: ({ call, json, options: { about, place, yes }, path, settings }) =>
+  run: ({ call, json, options: { about, key, place, yes }, path, settings }) =>
     Effect.gen(function* () {
       if (typeof about === "string") {
         yield* confirm(`Revoke the access rule ${about} of ${path.org_name}?`, yes)
@@ -151,7 +168,7 @@ const revoke = atOrg("revoke", {
         return doneView(`rule ${about} revoked`)
       }
       const { env, project = Pattern.to.make(yield* settings.project) } = place ?? { env: null, project: null }
-      const rules = yield* rulesAbout(call, path, yield* ruleSubjectOf(call, path, about), { env, project })
+      const rules = yield* rulesAbout(call, path, yield* ruleSubjectOf(call, path, about), { env, key, project })
       if (!yes) yield* Effect.forEach(rules, (rule) => note(`would revoke ${sentence(rule)}`))
       yield* confirm(`Revoke ${rules.length === 1 ? "this rule" : `these ${rules.length} rules`}?`, yes)
       for (const rule of rules) {

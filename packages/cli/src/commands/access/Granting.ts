@@ -137,7 +137,7 @@ export const deny = atOrg("deny", {
     permission: argument(
       "PERMISSION",
       Permission,
-      "use takes everything, read leaves use, write leaves read, admin leaves write"
+      "The permission: use takes everything, read leaves use, write leaves read, admin leaves write"
     ),
     key: keys,
     end: lasting("the rule lasts"),

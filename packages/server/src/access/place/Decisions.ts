@@ -128,6 +128,18 @@ const reachIn = (wanted: Permission, { grants }: Subject, place: PlaceNames): Ke
   return reachOf(gives, takes)
 }
 
+/** Whether a rule denies a permission for a key, or for all keys. */
+const isDenied = (wanted: Permission, { grants }: Subject, place: PlaceNames, key: SecretKey | null): boolean => {
+  const matchesPlace = ruleMatcherOf(place)
+  return grants.some(
+    (grant) =>
+      grant.denies === true &&
+      atLeast(permissions, wanted, grant.permission) &&
+      matchesPlace(grant) &&
+      (key === null ? fitsAllKeys : (pattern: string) => fitsKeyPattern(pattern, key))(grant.key_pattern ?? allKeys)
+  )
+}
+
 const decideByRule = (
   need: {
     readonly permission: Permission
@@ -151,12 +163,18 @@ const decideByRule = (
   }
   const reach = reachIn(need.permission, subject, place)
   if (reach === null) return allowed("rule")
-  const rule = `this needs a rule with permission ${need.permission} for`
-  if (reach === undefined) return denied(`${rule} ${where(place)}`)
-  if (scope === "all") return denied(`${rule} all keys of ${where(place)}, and yours are for some`)
-  return scope === "some" || reach.has(scope.key)
-    ? { allowed: true, via: "rule", reach }
-    : denied(`${rule} key ${scope.key} of ${where(place)}`)
+  const { permission } = need
+  const key = typeof scope === "string" ? null : scope.key
+  const rule = `this needs a rule with permission ${permission} for`
+  if (reach !== undefined && scope === "all")
+    return denied(`${rule} all keys of ${where(place)}, and yours are for some`)
+  if (reach !== undefined && (key === null || reach.has(key))) return { allowed: true, via: "rule", reach }
+  const what = key === null || reach === undefined ? where(place) : `key ${key} of ${where(place)}`
+  return denied(
+    isDenied(permission, subject, place, key)
+      ? `a rule denies ${permission} for ${what}, whatever other rules give`
+      : `${rule} ${what}`
+  )
 }
 
 /** Says why a delegation does not cover an action at a place; null if it does. Depends on names alone: it reveals nothing. */
