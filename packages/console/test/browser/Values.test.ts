@@ -15,13 +15,18 @@ describe.skipIf(!hasBrowser())(`values as they are typed and shown${why}`, { tim
     const ada = await Person.login("typed@example.com")
     await ada.organization(org, { prod: { OTHER: "1" } })
     const visit = await Visit.open(`/${org}/webshop`, ada)
-    await visit.press("New key")
+    /** Typed keys go to the page beneath until the dialog has the focus. */
+    const newKey = async () => {
+      await visit.press("New key")
+      await visit.page.locator("dialog input:focus").waitFor()
+    }
+    await newKey()
     await visit.page.keyboard.type("TOKEN")
     await visit.page.locator("dialog").getByLabel("dev", { exact: true }).click()
     await visit.page.keyboard.type("abc")
     await visit.page.keyboard.press("Enter")
     await visit.sees("1 change staged")
-    await visit.press("New key")
+    await newKey()
     await visit.page.keyboard.type("LINES")
     await visit.page.locator("dialog").getByLabel("dev", { exact: true }).click()
     await visit.page.keyboard.type("one")

@@ -773,7 +773,14 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
       return {}
     })
   ],
-  "POST /api/orgs/:org_name/scim/rotate": [["", () => ({})]],
+  // A token is rotated once in 24 hours.
+  "POST /api/orgs/:org_name/scim/rotate": [
+    about("", async ({ call }) => {
+      await call("DELETE", `${org}/scim`).catch(() => undefined)
+      await call("POST", `${org}/scim`)
+      return {}
+    })
+  ],
   "DELETE /api/orgs/:org_name/scim": [
     about("", async ({ call }) => {
       await call("POST", `${org}/scim`).catch(() => undefined)
