@@ -13,6 +13,7 @@ import { Mappings } from "@coffer/server/directory/groups/Mappings"
 import { Identities } from "@coffer/server/directory/identities/Identities"
 import { Members } from "@coffer/server/directory/members/Members"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
+import { grantsIn } from "@coffer/server/access/place/PlaceRow"
 import { dueJobRepo } from "@coffer/server/secrets/dues/JobRepo"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
@@ -162,7 +163,7 @@ const seen = (admin: Actor, person: UserActor) =>
       table: (yield* tableOf(admin, person.email)).map(({ permission }) => permission),
       access: people.find(({ user_id }) => user_id === person.id)?.has_access,
       decides: deciders.some(({ id }) => id === person.id),
-      rules: (JSON.parse(rights?.group_rules ?? "[]") as ReadonlyArray<unknown>).length
+      rules: grantsIn(rights?.group_rules ?? "").length
     }
   }).pipe(asActor(admin))
 

@@ -1,8 +1,8 @@
-import { type Permission, permissions } from "@coffer/domain/access/AclRule"
+import { permissions } from "@coffer/domain/access/AclRule"
 import { EnvId, OrgId, ProjectId } from "@coffer/domain/base/Ids"
 import { Role } from "@coffer/domain/directory/Member"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
-import * as Predicate from "effect/Predicate"
+import { allKeys } from "@coffer/domain/secrets/KeyPatterns"
 import * as Schema from "effect/Schema"
 import { databaseTime, type Sql, sql } from "../../database/Query.js"
 import type { Grant } from "./Decisions.js"
@@ -58,33 +58,27 @@ export interface FoundPlace {
 const named = <Id, Name>(id: Id | null, name: Name | null): Named<Id, Name> | null =>
   id === null || name === null ? null : { id, name }
 
-type Rule = readonly [id: string, projectPattern: string, envPattern: string, permission: Permission]
-/** With its keys, and whether it denies. */
-type KeyRule = readonly [...Rule, keyPattern: string, effect: "gives" | "denies"]
+/** The words of a rule in a column: id, patterns of projects and environments, permission, pattern of keys, 1 if it denies. */
+const wordsOfRule = 6
 
-const words: ReadonlyArray<unknown> = permissions
-
-const isRule = (rule: unknown): rule is Rule | KeyRule =>
-  Array.isArray(rule) &&
-  (rule.length === 4 || (rule.length === 6 && (rule[5] === "gives" || rule[5] === "denies"))) &&
-  rule.every(Predicate.isString) &&
-  words.includes(rule[3])
-
-const grantOf = (rule: Rule | KeyRule): Grant => {
-  const [id, project_pattern, env_pattern, permission] = rule
-  const grant = { id, project_pattern, env_pattern, permission }
-  return rule.length === 4 ? grant : { ...grant, key_pattern: rule[4], denies: rule[5] === "denies" }
-}
-
-/** The rules of a JSON column. An element that is no rule grants nothing. */
+/** The rules of a column. What is no rule grants nothing. */
 export const grantsIn = (rules: string): ReadonlyArray<Grant> => {
-  const found: unknown = JSON.parse(rules)
-  return Array.isArray(found) ? found.filter(isRule).map(grantOf) : []
+  const found: Array<Grant> = []
+  const words = rules.split(" ")
+  if (words.length % wordsOfRule !== 0) return found
+  for (let at = 0; at < words.length; at += wordsOfRule) {
+    const [id = "", project_pattern = "", env_pattern = ""] = [words[at], words[at + 1], words[at + 2]]
+    const permission = permissions.find((one) => one === words[at + 3])
+    if (permission === undefined) continue
+    const [key_pattern = allKeys, denies] = [words[at + 4], words[at + 5] === "1"]
+    found.push({ id, project_pattern, env_pattern, permission, key_pattern, denies })
+  }
+  return found
 }
 
 /** An actor's own rules, and those of its groups. */
 export const grantsOf = ({ group_rules, rules }: Pick<PlaceRow, "rules" | "group_rules">): ReadonlyArray<Grant> =>
-  group_rules === "[]" ? grantsIn(rules) : [...grantsIn(rules), ...grantsIn(group_rules)]
+  group_rules === "" ? grantsIn(rules) : [...grantsIn(rules), ...grantsIn(group_rules)]
 
 /** The place of a row. Null if the organization does not exist. */
 export const placeIn = (row: PlaceRow): FoundPlace | null => {
@@ -120,14 +114,12 @@ export const liveAs = (alias: string): Sql<never> =>
 export const liveEnv = liveAs("e")
 
 /**
- * The rules `r` of a source with a condition as one JSON column: a row for each would repeat all other columns. Ids, patterns
- * and permissions have no character that JSON escapes.
+ * The rules `r` of a source with a condition as one column: a row for each would repeat all other columns. Ids, patterns and
+ * permissions have no space. It takes half the time of JSON, and so does reading it.
  */
 const rulesIn = <Name extends string>(source: Sql<Name>) => sql`
-  (SELECT '[' || coalesce(string_agg(
-      '["' || r.id || '","' || r.project_pattern || '","' || r.env_pattern || '","' || r.permission
-        || CASE WHEN r.key_pattern = '**' AND r.denies = 0 THEN '"]'
-          ELSE '","' || r.key_pattern || CASE r.denies WHEN 0 THEN '","gives"]' ELSE '","denies"]' END END, ','), '') || ']'
+  (SELECT coalesce(string_agg(
+      concat_ws(' ', r.id, r.project_pattern, r.env_pattern, r.permission, r.key_pattern, r.denies), ' '), '')
     FROM ${source})`
 
 /** The rules of subjects themselves. */
@@ -189,7 +181,7 @@ export const placeColumns = <Name extends string>(actorId: Sql<Name>) => sql`
 
 /** The same for a service account, which is in no group. */
 export const accountPlaceColumns = <Name extends string>(actorId: Sql<Name>) => sql`
-  ${columns(actorId)}, '[]' AS group_rules`
+  ${columns(actorId)}, '' AS group_rules`
 
 /** The condition for the organization `o` of a path. */
 export const orgOfPath = sql`o.name = ${"org"} AND o.removed_at IS NULL`
