@@ -54,8 +54,9 @@ export const sqlitePackage = async ({ manifest, modules, name }) => {
 /** The file of a package in a release. */
 export const fileNameOf = (name, version) => `coffer-${name}-${version}.tgz`
 
-/** The names of the packages that this machine makes by itself: of its own system. */
-export const namesHere = () => Object.keys(targets).filter((name) => targets[name].os === process.platform)
+/** The names of the packages that this machine makes by itself: on Linux all of them, on macOS those of macOS. */
+export const namesHere = () =>
+  Object.keys(targets).filter((name) => process.platform === "linux" || targets[name].os === process.platform)
 
 /** A query in the Node that runs it. Arguments: better-sqlite3, and the compiled module. */
 const query = `
@@ -64,13 +65,31 @@ const query = `
   if (database.prepare("SELECT 1 + 1").pluck().get() !== 2) throw new Error("1 + 1 is not 2")
 `
 
-/** Fails if a module does not load in its Node. Its Nodes are those of Linux on x64, with glibc. */
-const check = async (name, headers, folder) => {
-  if (name !== "sqlite-linux-x64" || process.platform !== "linux" || process.arch !== "x64") return
+/** Whether a module of macOS carries a signature, without which macOS on arm64 ends the program that loads it. */
+const isSigned = (module) => {
+  const [headerSize, signature] = [32, 0x1d]
+  let at = headerSize
+  for (let commands = module.readUInt32LE(16); commands > 0; commands--) {
+    if (module.readUInt32LE(at) === signature) return true
+    at += module.readUInt32LE(at + 4)
+  }
+  return false
+}
+
+/** Fails if a module does not load in its Node. Those of Linux on x64 with glibc are here. */
+const load = async (headers, folder) => {
   const sqlite = fileURLToPath(new URL("node_modules/better-sqlite3", root))
   for (const [abi, node] of Object.entries(nodes)) {
     await promisify(execFile)(join(headers, node, "bin/node"), ["-e", query, sqlite, join(folder, moduleOf(abi))])
   }
+}
+
+/** Fails if a package would not work, as far as this machine can tell. */
+const check = async (name, modules, headers, folder) => {
+  if (name === "sqlite-linux-x64" && process.platform === "linux" && process.arch === "x64") await load(headers, folder)
+  if (name !== "sqlite-darwin-arm64") return
+  const unsigned = Object.keys(modules).filter((file) => !isSigned(modules[file]))
+  if (unsigned.length > 0) throw new Error(`macOS would not load ${unsigned.join(", ")} of ${name}: not signed`)
 }
 
 /** The tarballs of earlier runs, on other systems, by file name: those in the folder that COFFER_SQLITE_PACKAGES names. */
@@ -99,7 +118,7 @@ export const sqlitePackages = async ({ manifest, names = namesHere(), time, tool
   const make = async (name) => {
     const folder = join(work, name)
     modules[name] = await compileSqlite(tools, targets[name], folder)
-    await check(name, tools.headers, folder)
+    await check(name, modules[name], tools.headers, folder)
     tarballs[fileNameOf(name, manifest.version)] = await pack({ manifest, modules: modules[name], name, time })
   }
   if (tools !== undefined) await Promise.all(missing.map(make))
