@@ -282,6 +282,16 @@ describe("the documentation", () => {
     )
   })
 
+  it("has each metric of this program on the board", () => {
+    const rows = [...documented.matchAll(/^\| `(coffer_\w+)` /gm)].flatMap(([, name = ""]) => name)
+    const shown = queries.join()
+    assert.isAtLeast(rows.length, 40)
+    assert.deepStrictEqual(
+      rows.filter((name) => !new RegExp(`${name}(_bucket)?\\{`).test(shown)),
+      []
+    )
+  })
+
   it("explains each alarm", () => {
     const explained = [...documented.matchAll(/^\| `(Coffer\w+)`/gm)].map(([, name]) => name)
     assert.sameMembers(
