@@ -183,7 +183,7 @@ const open = ["login", "verify", "device", "token", "federate"].map((call) => `P
 const reading = ["POST /api/auth/consents/review", "POST /api/orgs/:org_name/service-accounts/:sa_id/federations/try"]
 
 /** These ask a platform first, which has no address here: see the tests of delivery. */
-const pushing = ["plan", "check", "push"].map(
+export const pushing = ["plan", "check", "push"].map(
   (what) => `POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/targets/:target_name/${what}`
 )
 
