@@ -46,6 +46,9 @@ export default defineConfig({
     // The first script asks for those of the matrix, and a page has few others: the lists for all cost more than they save.
     modulePreload: false,
     reportCompressedSize: false,
+    // 7 KiB smaller, compressed, than esbuild's. A second pass saves 0.4 KiB and takes five seconds.
+    minify: "terser",
+    terserOptions: { ecma: 2020, module: true, compress: { passes: 1 } },
     target: "es2022",
     rollupOptions: {
       treeshake: { propertyReadSideEffects: false, tryCatchDeoptimization: false, unknownGlobalSideEffects: false },
