@@ -163,5 +163,5 @@ export const status = <A, E extends { readonly _tag: string }, R>(call: Effect.E
 
 /** Lets commits return before the disk has them: for tests of a thousand writes that are not about power loss. */
 export const hasty = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  isOnPostgres() ? Effect.void : sql.unsafe("PRAGMA synchronous = OFF")
+  isOnPostgres() ? Effect.void : Effect.asVoid(sql.unsafe("PRAGMA synchronous = OFF"))
 )
