@@ -129,37 +129,43 @@ describe.skipIf(!hasBrowser())(`what a person would lose${why}`, { timeout: 300_
   })
 
   for (const [name, holder] of Object.entries(holders)) {
-    describe(name, () => {
-      for (const [way, then] of Object.entries(table[name] ?? {}))
-        it(`is ${then === "stages" ? "staged" : "asked about"} by ${way}`, async () => {
-          const visit = await Visit.open("/-/account", ada)
-          await visit.sees("Delegations")
-          await follow(visit, holder.address)
-          await holder.begin(visit)
-          const question = visit.page.getByRole("dialog", { name: "Leave this behind?" })
-          // The browser's own question, which a test answers as a person who stays.
-          const asked = then === "browser" ? visit.page.waitForEvent("dialog") : undefined
-          if (isWay(way)) await ways[way](visit)
-          if (asked !== undefined) {
-            const dialog = await asked
-            assert.strictEqual(dialog.type(), "beforeunload")
-            await dialog.dismiss()
-            assert.isTrue(await holder.isThere(visit))
-          } else if (then === "asks") {
-            await question.waitFor()
-            assert.isTrue(await holder.isThere(visit), "it is gone before the answer")
-            await visit.press("Go back to it")
-            await question.waitFor({ state: "detached" })
-            assert.isTrue(await holder.isThere(visit), "it is gone after the answer")
-            assert.strictEqual(new URL(visit.page.url()).pathname, holder.address)
-          } else {
-            await visit.page.locator("#matrix-editor").waitFor({ state: "detached" })
-            assert.strictEqual(await question.count(), 0)
-            if (way !== "another cell") await follow(visit, holder.address)
-            await visit.page.getByRole("gridcell", { name: /^KEY in dev: .*new value staged/ }).waitFor()
-          }
-          await visit.close()
-        })
+    it(`is asked about or staged by each way out: ${name}`, async () => {
+      const visit = await Visit.open("/-/account", ada)
+      const { page } = visit
+      await visit.sees("Delegations")
+      await follow(visit, holder.address)
+      await holder.begin(visit)
+      const question = page.getByRole("dialog", { name: "Leave this behind?" })
+      let isHeld = true
+      for (const [way, then] of Object.entries(table[name] ?? {})) {
+        if (!isHeld) await holder.begin(visit)
+        assert.isTrue(await holder.isThere(visit), `there before ${way}`)
+        // The browser's own question, which a test answers as a person who stays.
+        const asked = then === "browser" ? page.waitForEvent("dialog") : undefined
+        if (isWay(way)) await ways[way](visit)
+        isHeld = then !== "stages"
+        if (asked !== undefined) {
+          const dialog = await asked
+          assert.strictEqual(dialog.type(), "beforeunload")
+          await dialog.dismiss()
+          assert.isTrue(await holder.isThere(visit), `gone by ${way}`)
+        } else if (then === "asks") {
+          await question.waitFor()
+          assert.isTrue(await holder.isThere(visit), `gone before the answer, by ${way}`)
+          await visit.press("Go back to it")
+          await question.waitFor({ state: "detached" })
+          assert.isTrue(await holder.isThere(visit), `gone after the answer, by ${way}`)
+          assert.strictEqual(new URL(page.url()).pathname, holder.address)
+        } else {
+          await page.locator("#matrix-editor").waitFor({ state: "detached" })
+          assert.strictEqual(await question.count(), 0, way)
+          if (way !== "another cell") await follow(visit, holder.address)
+          await page.getByRole("gridcell", { name: /^KEY in dev: .*new value staged/ }).waitFor()
+          await visit.press("Discard")
+          await page.getByRole("gridcell", { name: /^KEY in dev: .*new value staged/ }).waitFor({ state: "detached" })
+        }
+      }
+      await visit.close()
     })
   }
 
