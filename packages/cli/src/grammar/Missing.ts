@@ -39,7 +39,10 @@ const isPlaced = true
 const plainly = (list: string) => () => list
 
 /** The kinds of items that can be missing. The first form that fits decides. */
-const things: ReadonlyArray<Thing> = [
+export const things: ReadonlyArray<Thing> = [
+  { form: /^removed organization /, depth: 0, list: plainly("coffer org list --removed") },
+  { form: /^removed project /, depth: 1, list: plainly("coffer project list --removed") },
+  { form: /^removed environment /, depth: 2, list: plainly("coffer env list --removed"), isPlaced },
   { form: /^organization (\S+) /, depth: 0, list: plainly("coffer org list"), names: placeList },
   { form: /^project (\S+) /, depth: 1, list: plainly("coffer project list"), names: placeList },
   { form: /^environment (?:\S+\/)?([^\s/]+) /, depth: 2, list: plainly("coffer env list"), isPlaced, names: placeList },
@@ -75,9 +78,15 @@ const things: ReadonlyArray<Thing> = [
     shows: "makes one"
   },
   { form: /^group (\S+) /, depth: 1, list: plainly("coffer group list"), names: inOrg("group") },
+  { form: /^connection /, depth: 3, list: plainly("coffer connection list"), isPlaced },
+  { form: /^rotation /, depth: 3, list: plainly("coffer rotation list"), isPlaced },
+  { form: /^role /, depth: 3, list: plainly("coffer role list"), isPlaced },
+  { form: /^lease /, depth: 3, list: plainly("coffer lease list"), isPlaced },
+  { form: /^target /, depth: 3, list: plainly("coffer target list"), isPlaced },
   { form: /^webhook /, depth: 1, list: plainly("coffer webhook list") },
   { form: /^delivery /, depth: 1, list: plainly("coffer webhook deliveries ID") },
   { form: /^user /, depth: 0, list: plainly("coffer user list") },
+  { form: /^passkey /, depth: 0, list: plainly("coffer passkey list") },
   { form: /^session /, depth: 0, list: plainly("coffer session list") },
   { form: /^backup /, depth: 0, list: plainly("coffer backup list") }
 ]

@@ -1,3 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { things } from "../../src/grammar/Missing.js"
 import { assert, beforeAll, describe, it } from "vitest"
 import { workplace } from "../support/Workplace.js"
 
@@ -142,10 +146,47 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "coffer: acme/webshop/dev: use rule ",
     "; coffer use list KEY --env acme/webshop/dev"
   ],
-  ["a session", `session end ${id}`, server, "; coffer session list"]
+  ["a session", `session end ${id}`, server, "; coffer session list"],
+  [
+    "a connection",
+    "connection test nope",
+    "coffer: acme/webshop/dev: connection nope ",
+    "; coffer connection list acme"
+  ],
+  ["a rotation", "rotation run nope", "coffer: acme/webshop/dev: rotation nope ", "; coffer rotation list acme/"],
+  ["a role", "lease create nope", "coffer: acme/webshop/dev: role nope ", "; coffer role list acme/webshop/dev"],
+  ["a target", "push nope --plan", "coffer: acme/webshop/dev: target nope ", "; coffer target list acme/webshop/dev"]
 ]
 
+/** No command of the client lists these, or a caller never names them. */
+const unlisted = ["import", "export", "delegation", "the environment of request", "a membership of yours"]
+
+const sources = fileURLToPath(new URL("../../../server/src", import.meta.url))
+
+/** The beginnings of the messages with which the server says that something does not exist. */
+const missingThings = readdirSync(sources, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .flatMap((file) => [...readFileSync(join(sources, file), "utf8").matchAll(/\bnotFound\(\s*`([^`]+)`/g)])
+  .map(([, words = ""]) => words)
+
 describe("what is missing", () => {
+  it("has a next step, whatever it is", () => {
+    const kinds = ["organization", "project", "environment"]
+    const said = missingThings.flatMap((words) =>
+      words.startsWith("removed ${")
+        ? kinds.map((kind) => `removed ${kind} x`)
+        : [words.replace(/\$\{[^}]+\}/g, "x@y.z")]
+    )
+    assert.isAbove(said.length, 30)
+    assert.deepStrictEqual(
+      said
+        .map((words) => `${words} does not exist`)
+        .filter((message) => !unlisted.some((words) => message.startsWith(`${words} `)))
+        .filter((message) => !things.some(({ form }) => form.test(message))),
+      []
+    )
+  })
+
   it.each(cases)("has its place and the next step that fits: %s", async (_, line, where, next) => {
     const { code, stderr } = await place.home.coffer(line.split(" "))
     assert.strictEqual(code, line.startsWith("run") ? 125 : 4, stderr)
