@@ -32,10 +32,11 @@ const renamed = (kind: string, facts: Facts): string =>
     ? `renamed the ${kind} ${facts.text("before")} to ${facts.text("name")}`
     : `changed the ${kind} ${facts.text("name")}`
 
+/** An act on something in an environment, by its name. */
 const named =
   (did: string) =>
   (facts: Facts): string =>
-    `${did} ${facts.text("name")}`
+    `${did} ${facts.text("name")}${facts.inPlace()}`
 
 /** The words for each action, after the name of the actor. The compiler asks for those of each new action. */
 const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
@@ -139,20 +140,25 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "rotation.delete": named("deleted the rotation"),
   "rotation.run": named("ran the rotation"),
   "rotation.failed": (facts) => `${named("failed at the rotation")(facts)}: ${facts.text("problem")}`,
-  "lease_role.create": (facts) => `let ${facts.text("connection")} be leased by role ${facts.text("name")}`,
-  "lease_role.delete": (facts) => `removed role ${facts.text("name")}`,
-  "lease.create": (facts) => `leased ${facts.text("role")}${facts.with("until", (until) => ` until ${until}`)}`,
+  "lease_role.create": (facts) =>
+    `let ${facts.text("connection")} be leased by role ${facts.text("name")}${facts.inPlace()}`,
+  "lease_role.delete": (facts) => `removed role ${facts.text("name")}${facts.inPlace()}`,
+  "lease.create": (facts) =>
+    `leased ${facts.text("role")}${facts.inPlace()}${facts.with("until", (until) => ` until ${until}`)}`,
   "lease.renew": (facts) =>
-    `renewed a lease of ${facts.text("role")}${facts.with("until", (until) => ` until ${until}`)}`,
+    `renewed a lease of ${facts.text("role")}${facts.inPlace()}${facts.with("until", (until) => ` until ${until}`)}`,
   "lease.revoke": (facts) =>
-    `ended a lease of ${facts.text("role")}${facts.with("holder", (holder) => ` by ${holder}`)}`,
-  "lease.ended": (facts) => `removed the user of a lease of ${facts.text("role")}: ${facts.text("reason")}`,
-  "lease.failed": (facts) => `could not remove the user of a lease of ${facts.text("role")}: ${facts.text("problem")}`,
+    `ended a lease of ${facts.text("role")}${facts.inPlace()}${facts.with("holder", (holder) => ` by ${holder}`)}`,
+  "lease.ended": (facts) =>
+    `removed the user of a lease of ${facts.text("role")}${facts.inPlace()}: ${facts.text("reason")}`,
+  "lease.failed": (facts) =>
+    `could not remove the user of a lease of ${facts.text("role")}${facts.inPlace()}: ${facts.text("problem")}`,
   "lease.left": (facts) =>
-    `gave up removing the user ${facts.text("username")} of a lease of ${facts.text("role")}: ${facts.text("problem")}`,
-  "orphan.found": (facts) => `found users without a lease in ${facts.text("connection")}: ${facts.text("count")}`,
+    `gave up removing the user ${facts.text("username")} of a lease of ${facts.text("role")}${facts.inPlace()}: ${facts.text("problem")}`,
+  "orphan.found": (facts) =>
+    `found users without a lease by the connection ${facts.text("connection")}${facts.inPlace()}: ${facts.text("count")}`,
   "orphan.delete": (facts) =>
-    `removed the user ${facts.text("username")}, which no lease has, from ${facts.text("connection")}`,
+    `removed the user ${facts.text("username")}, which no lease has, from ${facts.text("connection")}${facts.inPlace()}`,
   "approval.request": (facts) => `asked to use ${facts.secrets()} for ${facts.target()}`,
   "approval.approve": (facts) => `approved a request of ${facts.text("account")}${facts.inPlace()}`,
   "approval.refuse": (facts) => `refused a request of ${facts.text("account")}${facts.inPlace()}`,
