@@ -75,6 +75,20 @@ describe("coffer-server dev without a seed", () => {
     assert.include(mixed.err, "dev takes --data with a folder;")
   })
 
+  it("tells of a setting of the environment that it does not take", async () => {
+    const { tmp } = place()
+    const networks = { SERVICE_RENEWAL_NETWORKS: "10.0.0.0/8", SERVICE_ORG: "acme" }
+    const first = start(tmp, [], { ...anyPort, ...networks })
+    await first.out
+    const told =
+      "dev ignores SERVICE_RENEWAL_NETWORKS, which is set outside of it: write it to coffer-data/.env, or pass --any-settings."
+    assert.include((await first.stop("SIGTERM")).err, told)
+    appendFileSync(join(tmp, "coffer-data/.env"), "SERVICE_RENEWAL_NETWORKS=10.0.0.0/8\n")
+    const second = start(tmp, [], { ...anyPort, ...networks })
+    await second.out
+    assert.strictEqual((await second.stop("SIGTERM")).err, "")
+  })
+
   it("serves with all settings of the environment where it is told to, and says only where", async () => {
     const { left, tmp } = place()
     const settings = { ...anyPort, SERVICE_HOST: "127.0.0.1", SERVICE_DB_PATH: "other.db" }

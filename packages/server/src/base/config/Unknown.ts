@@ -14,7 +14,8 @@ export const superadminVariable = /^SUPERADMIN_EMAIL_([0-9]+)$/
 
 const own = /^(SERVICE|BACKUP|SMTP|SUPERADMIN|CORS)_/
 
-const settings: ReadonlyArray<string> = described.flatMap(({ variables }) =>
+/** The names of all settings of the server. */
+export const settings: ReadonlyArray<string> = described.flatMap(({ variables }) =>
   variables.flatMap(({ file, variable }) => (file === true ? [variable, `${variable}_FILE`] : [variable]))
 )
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join, relative, resolve } from "node:path"
+import { settings } from "../../base/config/Unknown.js"
 import type { Environment } from "../../base/config/Variables.js"
 import { local } from "../../base/files/LocalFiles.js"
 import { Listening } from "../../http/Listening.js"
@@ -50,6 +51,18 @@ const onlyOwn = (environment: Environment, kept: Environment, file: string) => {
       })
 }
 
+/** Tells of settings of the environment that dev does not take, so that nobody waits for their effect. */
+const tellIgnored = (environment: Environment, kept: Environment, file: string) => {
+  const ignored = namesOf(environment, /^S/).filter(
+    (name) => settings.includes(name) && !taken.includes(name) && kept[name] !== environment[name]
+  )
+  if (ignored.length === 0) return Effect.void
+  const [them, are] = ignored.length === 1 ? ["it", "is"] : ["them", "are"]
+  return Console.error(
+    `dev ignores ${ignored.join(", ")}, which ${are} set outside of it: write ${them} to ${file}, or pass --any-settings.`
+  )
+}
+
 const described = (url: string, folder: string, isMailed: boolean) => {
   const elsewhere = url === "http://127.0.0.1:7100" ? "" : ` --server-url ${url}`
   return [
@@ -82,7 +95,10 @@ export const ownServer = <A, E, R>(
       )
     }
     const kept = yield* readEnv(file)
-    if (!anySettings) yield* onlyOwn({}, kept, file)
+    if (!anySettings) {
+      yield* onlyOwn({}, kept, file)
+      yield* tellIgnored(environment, kept, file)
+    }
     const given = { ...kept, ...own }
     const isElsewhere = namesOf(given, /^SERVICE_DATABASE_/).length > 0
     const merged: Environment = {
