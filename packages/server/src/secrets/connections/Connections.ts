@@ -89,10 +89,13 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
 
     const remove = method("Connections.remove", function* (place: Place<"connection.delete">, name: ConnectionName) {
       const row = yield* find(place, name)
-      for (const what of ["rotations", "roles"] as const) {
-        const { count } = yield* uses[what]({ connectionId: row.id })
-        if (count > 0) {
-          return yield* new Conflict({ message: `connection ${name} is used by ${count} ${what}: remove them first` })
+      for (const what of ["rotation", "role"] as const) {
+        const [used] = yield* uses[what]({ connectionId: row.id })
+        if (used !== undefined) {
+          const command = `coffer ${what} delete ${used.name}`
+          return yield* new Conflict({
+            message: `connection ${name} is used by ${what} ${used.name}: remove that first, with ${command}`
+          })
         }
       }
       yield* repo.remove({ id: row.id })

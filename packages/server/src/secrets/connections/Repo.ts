@@ -40,6 +40,7 @@ const PlacedConnectionRow = Schema.Struct({
 })
 export type PlacedConnectionRow = typeof PlacedConnectionRow.Type
 
+const UseRow = Schema.Struct({ name: Schema.String })
 const TotalRow = Schema.Struct({ total: Schema.Number })
 
 export const connectionsRepo = Effect.gen(function* () {
@@ -80,8 +81,8 @@ export const connectionsRepo = Effect.gen(function* () {
   } as const
 })
 
-/** How many rotations and roles use a connection. */
-export const usesOfConnection = Effect.map(query, ({ one }) => ({
-  rotations: one(CountRow)`SELECT count(*) AS count FROM rotations WHERE connection_id = ${"connectionId"}`,
-  roles: one(CountRow)`SELECT count(*) AS count FROM lease_roles WHERE connection_id = ${"connectionId"}`
+/** The first rotation and the first role that use a connection. */
+export const usesOfConnection = Effect.map(query, ({ all }) => ({
+  rotation: all(UseRow)`SELECT name FROM rotations WHERE connection_id = ${"connectionId"} ORDER BY name LIMIT 1`,
+  role: all(UseRow)`SELECT name FROM lease_roles WHERE connection_id = ${"connectionId"} ORDER BY name LIMIT 1`
 }))
