@@ -42,7 +42,7 @@ const prepare = async (call: string, kind: Caller["kind"]) => {
   await first.asRoot("DELETE", target)
   await first.asRoot("POST", targets, { ...targetBody(scene.place.target_name, scene.place.key), place: at })
   const { plan } = await first.asRoot("POST", `${target}/plan`, {})
-  return { scene, target, ask: { ...ask, ...(call.endsWith("/push") && { body: { plan } }) } }
+  return { scene, target, ask: call.endsWith("/push") ? { ...ask, body: { plan } } : ask }
 }
 
 /** Makes a call, and something happens while the platform is asked for what it has. */
@@ -73,7 +73,7 @@ const assertRefused = async (call: string, kind: Caller["kind"], name: string, l
   assert.strictEqual(platform.writes().length, written, told)
   assert.notInclude(text, "WEB", told)
   // A removed place has no target to look at.
-  const after = await first.send({ method: "GET", path: target, headers: first.root.headers })
+  const after = await first.send({ method: "GET", path: target, headers: first.root })
   if (after.status === 200) assert.deepStrictEqual(after.body, before, told)
 }
 
