@@ -1644,6 +1644,7 @@ export type AccessHolder = Readonly<{
   permission: OpenPermission
   because: AccessReason
   last_used_at?: Timestamp | null
+  usage?: Usage
   delegations?: ReadonlyArray<HolderDelegation>
 }>
 
@@ -1708,6 +1709,7 @@ export type AclRule = Readonly<{
   denies?: boolean
   expires_at?: Timestamp
   request_id?: string
+  usage?: Usage
   created_by: string
   created_at: Timestamp
   updated_at: Timestamp
@@ -2388,6 +2390,7 @@ export type EnvironmentAccess = Readonly<{
   permission: OpenPermission | null
   permission_for_some?: OpenPermission
   because?: AccessReason
+  usage?: Usage
 }>
 
 export type Erased = "now" | "pending"
@@ -2642,6 +2645,7 @@ export type NewServiceAccount = Readonly<{
   created_by: string
   created_at: Timestamp
   last_used_at: Timestamp | null
+  usage?: Usage
   etag?: string
   api_key?: string
 }>
@@ -3023,6 +3027,7 @@ export type ServiceAccount = Readonly<{
   created_by: string
   created_at: Timestamp
   last_used_at: Timestamp | null
+  usage?: Usage
   etag?: string
 }>
 
@@ -3048,6 +3053,7 @@ export type ServiceAccountWithKey = Readonly<{
   created_by: string
   created_at: Timestamp
   last_used_at: Timestamp | null
+  usage?: Usage
   etag?: string
   api_key: string
 }>
@@ -3124,6 +3130,8 @@ export type TargetRemoval = "own" | "never"
 export type TargetState = "in step" | "changed there" | "missing there" | "unknown"
 
 export type Timestamp = string
+
+export type Usage = "unused" | "unknown"
 
 export type Use = Readonly<{
   key: string

@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { AccessReason } from "./AccessTable.js"
 import { OpenPermission } from "./AclRule.js"
+import { usageByLog } from "../base/Usage.js"
 import { grace, graceId } from "../base/Examples.js"
 import { DelegationId, GroupId, ServiceAccountId, UserId } from "../base/Ids.js"
 import { withMessage } from "../base/Message.js"
@@ -72,6 +73,7 @@ export const AccessHolder = Schema.Struct({
     "the last use of the permission in the environment, by the audit log; null: none is in the log. Absent for a group: see its members",
     "2026-02-01T08:30:00.000Z"
   ),
+  usage: usageByLog("the permission was not used here"),
   delegations: optional(Schema.Array(HolderDelegation), "the person's delegations that have the permission too")
 }).annotations({
   identifier: "AccessHolder",

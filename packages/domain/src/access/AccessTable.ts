@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import { AclReason, OpenPermission } from "./AclRule.js"
+import { usageByLog } from "../base/Usage.js"
 import { position } from "../directory/Environment.js"
 import { ServiceAccountId } from "../base/Ids.js"
 import { withMessage } from "../base/Message.js"
@@ -62,7 +63,8 @@ export const EnvironmentAccess = Schema.Struct({
     "a higher permission, which rules give for some keys only; absent: none",
     "write"
   ),
-  because: optional(AccessReason, "the role or rule that gives it, or that a limit keeps from giving it")
+  because: optional(AccessReason, "the role or rule that gives it, or that a limit keeps from giving it"),
+  usage: usageByLog("if a rule gives it and `subject` was sent, the subject did nothing here")
 }).annotations({ identifier: "EnvironmentAccess", description: "a subject's permission in one environment" })
 export type EnvironmentAccess = typeof EnvironmentAccess.Type
 

@@ -4,6 +4,7 @@ import { GroupId, RequestId, RuleId, ServiceAccountId, UserId } from "../base/Id
 import { withMessage } from "../base/Message.js"
 import { Email, GroupName } from "../base/Names.js"
 import { Via } from "../directory/User.js"
+import { usageByLog } from "../base/Usage.js"
 import { createdAt, extensibleEnum, field, optional, Timestamp, updatedAt } from "../base/Schemas.js"
 
 /** In ascending order: each permission includes those before it. */
@@ -91,6 +92,7 @@ export const AclRule = Schema.Struct({
     RequestId,
     "the request for access that it was approved by; such a rule never becomes a lasting one"
   ),
+  usage: usageByLog("its subject did nothing that it gives"),
   created_by: field(Schema.String, "the e-mail or service account name of the granter", "ada@example.com"),
   created_at: createdAt,
   updated_at: updatedAt

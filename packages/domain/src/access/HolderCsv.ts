@@ -14,7 +14,7 @@ export const holderName = ({ email, group, id, name }: AccessHolder): string => 
 
 const columns = [
   ...["project", "environment", "kind", "who", "permission", "by", "role", "group", "rule", "rule_id"],
-  ...["ends_at", "limited_by", "last_used_at", "invited", "keys"]
+  ...["ends_at", "limited_by", "last_used_at", "invited", "keys", "usage"]
 ]
 
 /** The names of the columns. */
@@ -27,7 +27,7 @@ const patternsOf = ({ env_pattern, project_pattern }: AccessHolder["because"]) =
 export const holderCsv = ({ env, holders, project }: PlaceHolders): string =>
   holders
     .map((holder) => {
-      const { because, delegations = [], invited, kind, last_used_at = null, permission } = holder
+      const { because, delegations = [], invited, kind, last_used_at = null, permission, usage = null } = holder
       const {
         by,
         expires_at = null,
@@ -51,11 +51,12 @@ export const holderCsv = ({ env, holders, project }: PlaceHolders): string =>
           limited_by,
           last_used_at,
           invited ? "yes" : null,
-          key_pattern
+          key_pattern,
+          usage
         ],
         ...delegations.map((one) => [
           ...[project, env, "delegation", `${one.name} of ${who}`, one.permission, ...reason],
-          ...[one.expires_at, one.limited_by ?? null, one.last_used_at, null, one.keys?.join(" ") ?? key_pattern]
+          ...[one.expires_at, one.limited_by ?? null, one.last_used_at, null, one.keys?.join(" ") ?? key_pattern, null]
         ])
       ]
         .map(csvLine)

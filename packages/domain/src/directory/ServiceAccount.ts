@@ -3,6 +3,7 @@ import { ServiceAccountId } from "../base/Ids.js"
 import { withMessage } from "../base/Message.js"
 import { ProjectName, ServiceAccountName } from "../base/Names.js"
 import { etag } from "../base/RecordETag.js"
+import { usageField } from "../base/Usage.js"
 import { boundedArray, createdAt, field, optional, Timestamp } from "../base/Schemas.js"
 
 const networkMessage = "must be networks such as 10.0.0.0/8 or fd00::/8"
@@ -47,6 +48,7 @@ const fields = {
   created_by: field(Schema.String, "the e-mail or service account name of the creator", "ada@example.com"),
   created_at: createdAt,
   last_used_at: field(Schema.NullOr(Timestamp), "time of the last use, to about a minute; null: never", null),
+  usage: usageField("`unused`: it made no call in the last 90 days"),
   etag
 }
 

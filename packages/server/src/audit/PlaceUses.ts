@@ -1,5 +1,4 @@
-import { type Permission, permissions } from "@coffer/domain/access/AclRule"
-import type { AuditAction } from "@coffer/domain/audit/AuditEntry"
+import type { Permission } from "@coffer/domain/access/AclRule"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -7,39 +6,7 @@ import { pacing } from "../base/EventLoop.js"
 import { listed, valuesOf } from "../database/ListedValues.js"
 import { query, sql } from "../database/Query.js"
 import { AuditIndex } from "./AuditIndex.js"
-
-type PlaceAction = Extract<AuditAction, `secret.${string}` | `use_rule.${string}` | "env.revert">
-
-/** The permission that an entry shows the use of; null: of none, or of the server's own acts. */
-const usesOf: Readonly<Record<PlaceAction, Permission | null>> = {
-  "env.revert": "write",
-  "secret.set": "write",
-  "secret.read": "read",
-  "secret.check": "read",
-  "secret.compare": "read",
-  "secret.delete": "write",
-  "secret.update": "write",
-  "secret.due": null,
-  "secret.copy": "write",
-  "secret.rotated": null,
-  "secret.undelete": "write",
-  "secret.destroy": "admin",
-  "secret.decryption_failed": null,
-  "secret.use": "use",
-  "secret.answer": "use",
-  "secret.break_glass": "write",
-  // Also of the environments that references passed, which needs no more.
-  "secret.push": "read",
-  "use_rule.create": "admin",
-  "use_rule.update": "admin",
-  "use_rule.delete": "admin"
-}
-
-/** The actions that need at least a permission. */
-const actionsOf = (permission: Permission): ReadonlyArray<string> =>
-  Object.entries(usesOf).flatMap(([action, needed]) =>
-    needed !== null && permissions.indexOf(needed) >= permissions.indexOf(permission) ? [action] : []
-  )
+import { actionsOf } from "./UseActions.js"
 
 const UseRow = Schema.Struct({ actor_id: Schema.String, used_at: Schema.NullOr(Schema.String) })
 

@@ -84,5 +84,12 @@ export const makeRanges = Effect.gen(function* () {
     return bounds
   })
 
-  return { endOf, rangeOf, positionsOf } as const
+  /** The position of the first entry at or after a moment, and whether the log still has an entry before it. */
+  const since = Effect.fnUntraced(function* (log: string, moment: string) {
+    const from = yield* seqFrom(log, moment)
+    const { number: oldest } = yield* firstSeq({ log })
+    return { position: (yield* positionOf(log, from)) ?? 0, reaches: oldest !== null && oldest < from }
+  })
+
+  return { endOf, rangeOf, positionsOf, since } as const
 })

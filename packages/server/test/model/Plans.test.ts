@@ -4,6 +4,7 @@ import { cursorOf } from "@coffer/domain/audit/AuditCursor"
 import { CurrentCaller } from "@coffer/domain/access/Actor"
 import { OrgId, WebhookDeliveryId, WebhookId } from "@coffer/domain/base/Ids"
 import { Access } from "@coffer/server/access/Access"
+import { makeRecentUses } from "@coffer/server/audit/RecentUses"
 import { makeApprovers } from "@coffer/server/access/gate/Approvers"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Mailer } from "@coffer/server/base/mail/Mailer"
@@ -354,6 +355,29 @@ describe("a statement's plan", () => {
             searches.join()
           )
         }
+      })
+    )
+  )
+
+  it.live("finds what was used lately by the names of places, without the entries of the log", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const recent = yield* makeRecentUses
+        const window = yield* recent.window("log")
+        const places = [
+          { project: "web", env: "prod" },
+          { project: "web", env: "dev" }
+        ]
+        const [uses] = yield* plans(recent.at(window, places))
+        assert.deepStrictEqual(
+          uses!.steps.filter((step) => step.startsWith("SEARCH ")),
+          [
+            "SEARCH p USING COVERING INDEX sqlite_autoindex_audit_places_1 (log=? AND project=? AND env=? AND keys=? AND actor_name=?)",
+            "SEARCH k USING COVERING INDEX sqlite_autoindex_audit_place_counters_1 (place=?)",
+            "SEARCH e USING PRIMARY KEY (run=? AND position>?)"
+          ]
+        )
       })
     )
   )

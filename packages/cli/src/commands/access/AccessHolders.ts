@@ -17,11 +17,13 @@ import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { note } from "../../terminal/Print.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { because } from "./AccessTable.js"
+import { usageColumn } from "./UsageText.js"
 
 /** A line of the list: a holder, or a delegation of the person before it. */
 interface Line {
   readonly holder: AccessHolder
   readonly delegation?: HolderDelegation
+  readonly usage?: string | undefined
 }
 
 const nameOf = ({ email, group, id, kind, name }: AccessHolder): string =>
@@ -76,10 +78,14 @@ export const who = atEnv("who", {
       if (superadmins > 0) yield* note(`${superadmins} superadmins of the server may do everything here, too`)
       data.sort(inOrder)
       const lines = data.flatMap((holder): ReadonlyArray<Line> => [
-        { holder },
+        { holder, usage: holder.usage },
         ...(holder.delegations ?? []).map((delegation) => ({ holder, delegation }))
       ])
-      const { text } = listView({ data: lines }, columns, "nobody has this permission here")
+      const { text } = listView(
+        { data: lines },
+        { ...columns, ...usageColumn(lines) },
+        "nobody has this permission here"
+      )
       return { json: { data, superadmins, ...defined({ reviewed }) }, text }
     })
 })

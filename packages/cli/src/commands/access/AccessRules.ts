@@ -26,6 +26,7 @@ import { review, who as whoCan } from "./AccessHolders.js"
 import { until } from "./Expires.js"
 import { deny, grant, oldPatterns } from "./Granting.js"
 import { forKeys, permissionText, ruleSubject } from "./RuleText.js"
+import { usageColumn } from "./UsageText.js"
 
 const columns = {
   id: (rule: AclRule) => rule.id,
@@ -37,8 +38,14 @@ const columns = {
   "granted by": (rule: AclRule) => rule.created_by
 }
 
-/** In lists in which a rule names keys. Programs find the other columns where they were. */
-const keyColumns = { ...columns, keys: (rule: AclRule) => rule.key_pattern ?? "all" }
+/** With the columns that only some lists need. Programs find the others where they were. */
+const columnsOf = (rules: ReadonlyArray<AclRule>) => ({
+  ...columns,
+  ...(rules.some(({ key_pattern }) => key_pattern !== undefined) && {
+    keys: (rule: AclRule) => rule.key_pattern ?? "all"
+  }),
+  ...usageColumn(rules)
+})
 
 const list = atOrg("list", {
   description: "List the access rules",
@@ -50,9 +57,9 @@ const list = atOrg("list", {
       (rules) =>
         listView(
           rules,
-          rules.data.some(({ key_pattern }) => key_pattern !== undefined) ? keyColumns : columns,
+          columnsOf(rules.data),
           "there are no access rules; make one with: coffer acl grant",
-          ["subject", "project", "env", "permission", "keys", "expires"],
+          ["subject", "project", "env", "permission", "keys", "usage", "expires"],
           "revoke one with: coffer acl revoke ID"
         )
     )

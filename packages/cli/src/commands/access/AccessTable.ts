@@ -9,6 +9,7 @@ import { subjectOf } from "../../subjects/Subjects.js"
 import { optionalPersonOrAccount } from "../../subjects/Who.js"
 import { listView } from "../../terminal/View.js"
 import { forKeys } from "./RuleText.js"
+import { usageColumn } from "./UsageText.js"
 
 export const because = ({
   by,
@@ -56,6 +57,6 @@ export const table = atOrg("table", {
         data.push(...page.data)
         after = page.pagination.next_cursor
       }
-      return listView({ data: inPlaceOrder(data) }, columns, "there are no environments")
+      return listView({ data: inPlaceOrder(data) }, { ...columns, ...usageColumn(data) }, "there are no environments")
     })
 })

@@ -14,6 +14,7 @@ import { accountId, NameOrId } from "../../subjects/Subjects.js"
 import { note, printJson, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
+import { usageColumn } from "../access/UsageText.js"
 import { programProblem, showSteps, stepsFor } from "./ProgramLines.js"
 import { trustCommands } from "../trust/Trust.js"
 
@@ -48,9 +49,9 @@ const list = atOrg("list", {
       (accounts) =>
         listView(
           accounts,
-          columns,
+          { ...columns, ...usageColumn(accounts.data) },
           "there are no service accounts; make one with: coffer service-account create NAME",
-          ["name", "project", "key", "reveal", "expires"]
+          ["name", "project", "key", "usage", "reveal", "expires"]
         )
     )
 })

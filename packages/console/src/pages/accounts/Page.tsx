@@ -12,6 +12,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Menu, MenuItem } from "../../kit/Menu.js"
 import { useOpened } from "../../kit/Opened.js"
 import { Named } from "../../kit/Person.js"
+import { UsageBadge } from "../../kit/UsageBadge.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import type { PageProps } from "../PageProps.js"
@@ -42,7 +43,8 @@ const networksText = (count: number) => (count === 1 ? "1 network" : `${count} n
 
 const Row = (props: RowProps) => {
   const { account, changed, org, show } = props
-  const { allowed_networks, expires_at, id, key_hint, last_used_at, name, network_notes, project, reveal } = account
+  const { allowed_networks, expires_at, id, key_hint, last_used_at, name, network_notes, project, reveal, usage } =
+    account
   const open = useSignal<"keyless" | "networks" | "rotate" | "revoke" | null>(null)
   const close = () => {
     open.value = null
@@ -64,7 +66,10 @@ const Row = (props: RowProps) => {
       <td>{project ?? <span class="quiet">the organization</span>}</td>
       <td>{key_hint === "" ? <span class="quiet">none</span> : <code>…{key_hint}</code>}</td>
       <td>{key_hint === "" ? <span class="quiet">–</span> : <Expiry time={expires_at} />}</td>
-      <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
+      <td class="quiet">
+        {last_used_at === null ? "never" : <When time={last_used_at} />}
+        <UsageBadge usage={usage} />
+      </td>
       <td class="actions">
         <Menu label={`Actions for ${name}`}>
           <MenuItem run={show}>

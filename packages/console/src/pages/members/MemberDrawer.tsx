@@ -11,6 +11,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { exactly } from "../../kit/Exactly.js"
+import { UsageBadge } from "../../kit/UsageBadge.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
@@ -38,7 +39,7 @@ const because = ({
     ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
   ].join(", ")
 
-const Row = ({ because: reason, env, permission, permission_for_some: some, project }: EnvironmentAccess) => (
+const Row = ({ because: reason, env, permission, permission_for_some: some, project, usage }: EnvironmentAccess) => (
   <tr>
     <th scope="row">
       {project}/{env}
@@ -46,6 +47,7 @@ const Row = ({ because: reason, env, permission, permission_for_some: some, proj
     <td>
       {permission ?? (some === undefined && <span class="quiet">none</span>)}
       {some !== undefined && ` ${some} for some keys`}
+      <UsageBadge usage={usage} />
     </td>
     <td class="quiet">{reason !== undefined && because(reason)}</td>
   </tr>

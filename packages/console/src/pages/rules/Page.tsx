@@ -11,6 +11,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Menu, MenuItem } from "../../kit/Menu.js"
 import { useOpened } from "../../kit/Opened.js"
 import { By, Named, Person } from "../../kit/Person.js"
+import { UsageBadge } from "../../kit/UsageBadge.js"
 import { Ahead } from "../../kit/When.js"
 import { query, setQueries } from "../../routing/Router.js"
 import type { PageProps } from "../PageProps.js"
@@ -31,7 +32,7 @@ interface RowProps {
 
 const Row = ({ changed, org, rule }: RowProps) => {
   const isOpen = useSignal(false)
-  const { created_at, created_by, denies, expires_at, id, permission, subject_type } = rule
+  const { created_at, created_by, denies, expires_at, id, permission, subject_type, usage } = rule
   const subject = subjectOf(rule)
   const places = <code>{placesOf(rule)}</code>
   return (
@@ -50,7 +51,10 @@ const Row = ({ changed, org, rule }: RowProps) => {
         )}
       </th>
       <td>{places}</td>
-      <td>{permissionOf(rule)}</td>
+      <td>
+        {permissionOf(rule)}
+        <UsageBadge usage={usage} />
+      </td>
       <td>{expires_at === undefined ? <span class="quiet">never</span> : <Ahead time={expires_at} />}</td>
       <td class="quiet">
         <By time={created_at} who={created_by} />

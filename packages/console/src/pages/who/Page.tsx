@@ -8,6 +8,7 @@ import { Choose } from "../../kit/Choose.js"
 import { Empty, ListPage } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
 import { By, Named, Person } from "../../kit/Person.js"
+import { UsageBadge } from "../../kit/UsageBadge.js"
 import { saveFile } from "../../kit/SaveFile.js"
 import type { PageProps } from "../PageProps.js"
 import { type Found, maxColumns, readHolders, type Row } from "./Holders.js"
@@ -31,6 +32,7 @@ const Cell = ({ ask, holder, place }: CellProps) => (
       <span class="hidden"> in {place}: why</span>
     </button>
     {holder.because.expires_at !== undefined && <span class="badge">ends</span>}
+    <UsageBadge usage={holder.usage} />
     {(holder.delegations?.length ?? 0) > 0 && <span class="badge">delegated</span>}
   </>
 )

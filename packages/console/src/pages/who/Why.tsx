@@ -31,7 +31,7 @@ const Reason = ({ because, org }: { readonly because: AccessHolder["because"]; r
 
 /** Why somebody has a permission in an environment, until when, and the last use. */
 export const Why = ({ close, holder, org, place }: WhyProps) => {
-  const { because, delegations = [], invited, last_used_at, permission } = holder
+  const { because, delegations = [], invited, last_used_at, permission, usage } = holder
   return (
     <Dialog title={`${holderName(holder)} in ${place}`} close={close}>
       <p>
@@ -56,6 +56,7 @@ export const Why = ({ close, holder, org, place }: WhyProps) => {
             Last used here <When time={last_used_at} />.
           </>
         )}
+        {usage === "unknown" && " The log cannot say whether the last 90 days had a use."}
       </p>
       {delegations.length > 0 && (
         <>

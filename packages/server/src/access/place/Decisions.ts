@@ -58,11 +58,13 @@ export const atLeast = <Word extends string>(order: ReadonlyArray<Word>, has: Wo
 export const hasRole = (subject: Subject, role: Role): boolean =>
   subject.role !== null && atLeast(roles, subject.role, role)
 
+export type RulePatterns = Pick<Grant, "project_pattern" | "env_pattern">
+
 /** Returns a function that matches rules against the place. */
-export const ruleMatcherOf = ({ env, project }: PlaceNames): ((grant: Grant) => boolean) => {
+export const ruleMatcherOf = ({ env, project }: PlaceNames): ((rule: RulePatterns) => boolean) => {
   if (project === undefined || env === undefined) return () => false
   const [matchesProject, matchesEnv] = [matcherOf(project), matcherOf(env)]
-  return (grant) => matchesProject(grant.project_pattern) && matchesEnv(grant.env_pattern)
+  return (rule) => matchesProject(rule.project_pattern) && matchesEnv(rule.env_pattern)
 }
 
 const where = (place: PlaceNames): string =>

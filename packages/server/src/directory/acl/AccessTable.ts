@@ -15,8 +15,10 @@ import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
 import { atLeast, explain, type Reason, type Subject } from "../../access/place/Decisions.js"
+import { AuditIndex } from "../../audit/AuditIndex.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { method } from "../../base/tracing/Traced.js"
+import { makeAccessUsage } from "./AccessUsage.js"
 import { environmentsRepo, type PlacedEnvironment, positionOf } from "../environments/Repo.js"
 import { makeSubjects, type SubjectRef } from "./Subjects.js"
 
@@ -90,6 +92,7 @@ export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/A
   effect: Effect.gen(function* () {
     const environments = yield* environmentsRepo
     const subjects = yield* makeSubjects
+    const usageOf = yield* makeAccessUsage
 
     /** A page of the environments with the subject's permission in each, and why. For admins, and about oneself. */
     const read = method(
@@ -97,7 +100,7 @@ export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/A
       function* (place: Place<"acl.explain">, { after, limit = defaultLimit, ...request }: Request) {
         const ref = refOf(place, request.subject)
         yield* subjects.mayAskAbout(place, ref)
-        const { projectId, subject } = yield* subjects.find(place, ref)
+        const { id, projectId, subject } = yield* subjects.find(place, ref)
 
         const accessOf = (row: PlacedEnvironment): EnvironmentAccess => {
           const { env, project, project_id } = row
@@ -125,9 +128,13 @@ export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/A
         const rows = yield* environments.ofOrg({ ...position, orgId: place.org.id, onlyId, limit: limit + 1 })
         // A subject may have many rules, and each decision compares all of them.
         const data = yield* forEachInSlices(rows.slice(0, limit), (row) => Effect.sync(() => accessOf(row)))
+        const marks = request.subject === undefined ? [] : yield* usageOf(place, id, data)
         const next = rows[limit]
         const page: AccessPage = {
-          data,
+          data: data.map((access, index) => {
+            const usage = marks[index] ?? null
+            return usage === null ? access : { ...access, usage }
+          }),
           pagination: paginationOf(limit, next === undefined ? null : accessCursorOf(next))
         }
         return page
@@ -135,5 +142,6 @@ export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/A
     )
 
     return { read } as const
-  })
+  }),
+  dependencies: [AuditIndex.Default]
 }) {}

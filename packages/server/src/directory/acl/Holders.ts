@@ -30,6 +30,7 @@ import { mapInSlices, pacing } from "../../base/EventLoop.js"
 import { now, timestamp } from "../../base/Time.js"
 import { method } from "../../base/tracing/Traced.js"
 import { reasonOf } from "./AccessTable.js"
+import { makeHolderUsage } from "./HolderUsage.js"
 import { holdersRepo, type PersonRow, type PlaceRuleRow } from "./HoldersRepo.js"
 import { grantOf as ruleGrantOf } from "./Repo.js"
 import { earlier } from "./Subjects.js"
@@ -49,7 +50,12 @@ interface Request {
   readonly after?: string
 }
 
-type Holder = Omit<AccessHolder, "last_used_at">
+interface Holder extends Omit<AccessHolder, "last_used_at" | "usage"> {
+  /** Since when the rule or role has given the permission. */
+  readonly heldSince?: string
+  /** The last call of a service account. */
+  readonly calledAt?: string | null
+}
 
 /** A step of the walk: the holders that it found, and where the next begins; null at the end of the kind. */
 interface Step {
@@ -72,7 +78,7 @@ const lasting = (reasons: ReadonlyArray<Reason>, wanted: Permission): Reason | u
       undefined
     )
 
-const grantOf = ({ group, ...rule }: PlaceRuleRow): Grant => ({
+const grantOf = ({ group, updated_at: _, ...rule }: PlaceRuleRow): Grant => ({
   ...ruleGrantOf(rule),
   ...(group !== null && { group })
 })
@@ -98,6 +104,7 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
     const repo = yield* holdersRepo
     const lastUses = yield* makePlaceUses
     const lastReview = yield* makeLastReview
+    const usageOf = yield* makeHolderUsage
     const audit = yield* AuditLog
     const { maxMillis } = delegationLimit(yield* ServerConfig)
 
@@ -108,7 +115,9 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
       const found = yield* mapInSlices(rows, (row) => (matches(grantOf(row)) ? [row] : []))
       const ofKind = (kind: PlaceRuleRow["subject_type"]) =>
         bySubject(found.flat().filter(({ subject_type }) => subject_type === kind))
-      return { user: ofKind("user"), service_account: ofKind("service_account"), group: ofKind("group") }
+      /** When a rule was granted, or last changed. */
+      const grantedAt = new Map(found.flat().map(({ id, updated_at }) => [id, updated_at]))
+      return { user: ofKind("user"), service_account: ofKind("service_account"), group: ofKind("group"), grantedAt }
     })
     type Rules = Effect.Effect.Success<ReturnType<typeof rulesAt>>
 
@@ -128,6 +137,12 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
           : { permission: highest, because: reasonOf(subject, reason, because) }
       }
 
+      /** Since when the reason for a permission holds; from the beginning, unless it is a rule. */
+      const heldSince = ({ because }: Pick<Holder, "because">, ...others: ReadonlyArray<string>): string =>
+        [rules.grantedAt.get(because.rule_id ?? "") ?? "", ...others].reduce((one, other) =>
+          one > other ? one : other
+        )
+
       const groups = (after: string): Effect.Effect<Step> =>
         Effect.sync(() => {
           const holders = behind(rules.group.keys(), after).flatMap((id): ReadonlyArray<Holder> => {
@@ -146,7 +161,7 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
         const ids = behind(rules.service_account.keys(), after)
         const some = ids.slice(0, atOnce)
         const rows = some.length === 0 ? [] : yield* repo.accounts(orgId, some)
-        const holders = rows.flatMap(({ id, name, project_id, reveal }): ReadonlyArray<Holder> => {
+        const holders = rows.flatMap(({ id, last_used_at, name, project_id, reveal }): ReadonlyArray<Holder> => {
           if (project_id !== null && project_id !== place.project.id) return []
           const rights = rightsOf({
             superadmin: false,
@@ -154,7 +169,9 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
             account: { scoped: project_id !== null, reveal: reveal === 1 },
             grants: rules.service_account.get(id) ?? []
           })
-          return rights === null ? [] : [{ kind: "service_account", id, name, ...rights }]
+          return rights === null
+            ? []
+            : [{ kind: "service_account", id, name, heldSince: heldSince(rights), calledAt: last_used_at, ...rights }]
         })
         return { holders, looked: some.length, next: ids.length > atOnce ? (some.at(-1) ?? null) : null }
       })
@@ -162,13 +179,14 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
       /** The rules that some people have by their groups, each until the membership or the rule ends. */
       const groupGrants = Effect.fnUntraced(function* (people: ReadonlyArray<PersonRow>) {
         const found = new Map<string, Array<Grant>>()
-        if (rules.group.size === 0) return found
+        const joinedAt = new Map<string, string>()
+        if (rules.group.size === 0) return { found, joinedAt }
         const accepted = new Set<string>(people.flatMap(({ accepted_at, id }) => (accepted_at === null ? [] : [id])))
         const rows = yield* repo.memberships(
           orgId,
           people.map(({ id }) => id)
         )
-        for (const { group_id, member_until, user_id } of rows) {
+        for (const { group_id, joined_at, member_until, user_id } of rows) {
           // A group that a login brought is the business of an organization once the person has accepted the membership.
           if (member_until !== null && !accepted.has(user_id)) continue
           const grants = (rules.group.get(group_id) ?? []).map(({ expires_at = null, ...grant }) => ({
@@ -176,8 +194,9 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
             expires_at: earlier(expires_at, member_until)
           }))
           found.set(user_id, [...(found.get(user_id) ?? []), ...grants])
+          if (joined_at !== null) for (const { id } of grants) joinedAt.set(`${user_id} ${id}`, joined_at)
         }
-        return found
+        return { found, joinedAt }
       })
 
       /** The delegations of some people that have the permission here, by their people. */
@@ -223,16 +242,18 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
 
       const people = Effect.fnUntraced(function* (after: string): Effect.fn.Return<Step> {
         const rows = yield* repo.people({ orgId, after, limit: atOnce })
-        const ofGroups = yield* groupGrants(rows)
+        const { found: ofGroups, joinedAt } = yield* groupGrants(rows)
         const subjects = new Map<string, Subject>()
         const found = rows.flatMap((row): ReadonlyArray<Holder> => {
-          const { accepted_at, email, id, role, superadmin } = row
+          const { accepted_at, email, id, role, superadmin, updated_at } = row
           const grants = [...(rules.user.get(id) ?? []), ...(ofGroups.get(id) ?? [])]
           const subject = { superadmin: superadmin === 1, role, account: null, grants }
           const rights = rightsOf(subject)
           if (rights === null) return []
           subjects.set(id, subject)
-          return [{ kind: "user", id, email, ...(accepted_at === null && { invited: true }), ...rights }]
+          const invited = accepted_at === null && { invited: true }
+          const joined = joinedAt.get(`${id} ${rights.because.rule_id ?? ""}`) ?? ""
+          return [{ kind: "user", id, email, ...invited, heldSince: heldSince(rights, updated_at, joined), ...rights }]
         })
         const delegations = yield* delegationsOf(subjects)
         const holders = found.map((holder) => {
@@ -287,13 +308,25 @@ export class Holders extends Effect.Service<Holders>()("@coffer/server/Holders",
           permission,
           Array.filterMap(found, ({ id, kind }) => (kind === "group" ? Option.none() : Option.some(id)))
         )
+        const marks = yield* usageOf(
+          place,
+          found.flatMap(({ calledAt = null, heldSince, id }) =>
+            heldSince === undefined ? [] : [{ id, heldSince, calledAt, usedAt: used.get(id) }]
+          )
+        )
         const reviewed =
           after === undefined ? yield* lastReview({ log: org.id, project: project.name, env: env.name }) : undefined
         const { count } = yield* repo.superadmins({ orgId: org.id })
         return {
-          data: found.map((holder) =>
-            holder.kind === "group" ? holder : { ...holder, last_used_at: used.get(holder.id) ?? null }
-          ),
+          data: found.map(({ calledAt: _called, heldSince: _held, ...holder }) => {
+            if (holder.kind === "group") return holder
+            const usage = marks.get(holder.id)
+            return {
+              ...holder,
+              last_used_at: used.get(holder.id) ?? null,
+              ...(usage !== undefined && { usage })
+            }
+          }),
           superadmins: count,
           ...(reviewed !== undefined && { reviewed }),
           pagination: paginationOf(limit, position === null ? null : holderCursorOf(position))

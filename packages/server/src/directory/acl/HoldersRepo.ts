@@ -28,7 +28,8 @@ const RuleRow = Schema.Struct({
   ...grantFields,
   subject_type: RuleSubjectType,
   subject_id: Schema.String,
-  group: Schema.NullOr(GroupName)
+  group: Schema.NullOr(GroupName),
+  updated_at: Schema.String
 })
 export type PlaceRuleRow = typeof RuleRow.Type
 
@@ -37,7 +38,8 @@ const PersonRow = Schema.Struct({
   email: Schema.typeSchema(Email),
   superadmin: Schema.Number,
   role: Role,
-  accepted_at: Schema.NullOr(Schema.String)
+  accepted_at: Schema.NullOr(Schema.String),
+  updated_at: Schema.String
 })
 export type PersonRow = typeof PersonRow.Type
 
@@ -45,14 +47,17 @@ const MembershipRow = Schema.Struct({
   user_id: Schema.String,
   group_id: GroupId,
   /** When the membership ends; null if the person was put into the group. */
-  member_until: Schema.NullOr(Schema.Number)
+  member_until: Schema.NullOr(Schema.Number),
+  /** When the person was put into the group. */
+  joined_at: Schema.NullOr(Schema.String)
 })
 
 const AccountRow = Schema.Struct({
   id: ServiceAccountId,
   name: Schema.String,
   project_id: Schema.NullOr(Schema.String),
-  reveal: Schema.Number
+  reveal: Schema.Number,
+  last_used_at: Schema.NullOr(Schema.String)
 })
 
 const DelegationRow = Schema.Struct({
@@ -79,7 +84,7 @@ export const holdersRepo = Effect.gen(function* () {
   const delegations = run(DelegationRow)
 
   const rulePage = all(RuleRow)`
-    SELECT ${grantColumns}, r.subject_type AS subject_type, r.subject_id AS subject_id, g.name AS "group"
+    SELECT ${grantColumns}, r.subject_type AS subject_type, r.subject_id AS subject_id, g.name AS "group", r.updated_at AS updated_at
     FROM acl_rules r LEFT JOIN groups g ON r.subject_type = 'group' AND g.id = r.subject_id
     WHERE r.org_id = ${"orgId"} AND ${liveRule} AND (r.project_pattern = ${"project"} OR r.project_pattern LIKE '%*%'
       OR r.project_pattern LIKE '%?%' OR r.project_pattern LIKE '%{%') AND r.id > ${"after"}
@@ -96,7 +101,8 @@ export const holdersRepo = Effect.gen(function* () {
 
     /** Members who are not disabled, by id. */
     people: all(PersonRow)`
-      SELECT u.id AS id, u.email AS email, u.superadmin AS superadmin, m.role AS role, m.accepted_at AS accepted_at
+      SELECT u.id AS id, u.email AS email, u.superadmin AS superadmin, m.role AS role, m.accepted_at AS accepted_at,
+        m.updated_at AS updated_at
       FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
       WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.user_id > ${"after"}
       ORDER BY m.user_id LIMIT ${"limit"}`,
@@ -110,10 +116,10 @@ export const holdersRepo = Effect.gen(function* () {
     memberships: (orgId: OrgId, people: ReadonlyArray<string>) =>
       memberships(
         sql`
-          SELECT gm.user_id AS user_id, gm.group_id AS group_id, NULL AS member_until FROM group_members gm
+          SELECT gm.user_id AS user_id, gm.group_id AS group_id, NULL AS member_until, gm.created_at AS joined_at FROM group_members gm
           WHERE gm.org_id = ${"orgId"} AND gm.user_id IN (${listed("person", people)})
           UNION ALL
-          SELECT lg.user_id, gx.group_id, max(lg.expires_at) FROM ${loginGroups}
+          SELECT lg.user_id, gx.group_id, max(lg.expires_at), NULL FROM ${loginGroups}
             AND lg.org_id = ${"orgId"} AND lg.user_id IN (${listed("person", people)})
           GROUP BY lg.user_id, gx.group_id`,
         { orgId, ...valuesOf("person", people) }
@@ -122,7 +128,7 @@ export const holdersRepo = Effect.gen(function* () {
     /** Those of some accounts that were not revoked. */
     accounts: (orgId: OrgId, ids: ReadonlyArray<string>) =>
       accounts(
-        sql`SELECT id, name, project_id, reveal FROM service_accounts
+        sql`SELECT id, name, project_id, reveal, last_used_at FROM service_accounts
           WHERE org_id = ${"orgId"} AND removed_at IS NULL AND id IN (${listed("account", ids)}) ORDER BY id`,
         { orgId, ...valuesOf("account", ids) }
       ),

@@ -9,6 +9,7 @@ import { longList } from "../../http/LongList.js"
 import { AccessTable } from "./AccessTable.js"
 import { Acl } from "./Acl.js"
 import { Holders } from "./Holders.js"
+import { MarkedRules } from "./MarkedRules.js"
 
 const rules = longList(AclRule)
 const updated = HttpServerResponse.schemaJson(AclRule)
@@ -17,6 +18,7 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const acl = yield* Acl
+    const marked = yield* MarkedRules
     const table = yield* AccessTable
     const holders = yield* Holders
     return handlers
@@ -29,7 +31,7 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
         })
       )
       .handle("list", ({ path }) =>
-        Effect.flatMap(Effect.flatMap(access.org(path, "acl.list"), acl.list), (data) => rules({ data }))
+        Effect.flatMap(Effect.flatMap(access.org(path, "acl.list"), marked.list), (data) => rules({ data }))
       )
       .handle("explain", ({ path, urlParams }) =>
         Effect.flatMap(access.org(path, "acl.explain"), (place) =>
@@ -53,4 +55,4 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
         access.change(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
       )
   })
-).pipe(Layer.provide([Acl.Default, AccessTable.Default, Holders.Default]))
+).pipe(Layer.provide([Acl.Default, MarkedRules.Default, AccessTable.Default, Holders.Default]))

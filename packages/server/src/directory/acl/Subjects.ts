@@ -65,7 +65,7 @@ export const makeSubjects = Effect.gen(function* () {
       ]
       const delegation = delegationOf(place.actor)
       const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants, delegation }
-      return { subject, projectId: null }
+      return { id: user.id, subject, projectId: null }
     }
     const account = ref.subject_id === undefined ? undefined : yield* repo.findAccount({ orgId, id: ref.subject_id })
     if (account === undefined) return yield* noSubject(ref, place)
@@ -77,7 +77,7 @@ export const makeSubjects = Effect.gen(function* () {
       account: { scoped: project_id !== null, reveal: reveal === 1 },
       grants
     }
-    return { subject, projectId: project_id }
+    return { id: account.id, subject, projectId: project_id }
   })
 
   return { mayAskAbout, find } as const

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { usedSince } from "../../audit/RecentUses.js"
 import { ServerConfig, type Settings } from "../../base/Config.js"
 import { misleading } from "../../base/config/Networks.js"
 import { recordLimit } from "../../base/Limit.js"
@@ -47,13 +48,10 @@ export interface ServiceAccountChanges {
 const etagOf = ({ allowed_networks, id }: Pick<AccountRow, "id" | "allowed_networks">): string =>
   etagOfAll(id, allowed_networks)
 
-const serviceAccount = ({
-  allowed_networks,
-  expires_in_days: _,
-  key_hint,
-  reveal,
-  ...row
-}: AccountRow): ServiceAccount => {
+const serviceAccount = (
+  { allowed_networks, expires_in_days: _, key_hint, reveal, ...row }: AccountRow,
+  since: string
+): ServiceAccount => {
   const networks = allowed_networks === null ? null : networksIn(allowed_networks)
   const network_notes = misleading(networks ?? [])
   return {
@@ -62,6 +60,7 @@ const serviceAccount = ({
     ...(network_notes.length > 0 && { network_notes }),
     key_hint: key_hint ?? "",
     reveal: reveal === 1,
+    ...((row.last_used_at ?? row.created_at) < since && { usage: "unused" }),
     etag: etagOf({ id: row.id, allowed_networks })
   }
 }
@@ -186,7 +185,8 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     )
 
     const list = method("ServiceAccounts.list", function* (place: Place<"service_account.list">) {
-      return (yield* repo.all(place.org.id)).map(serviceAccount)
+      const since = yield* usedSince
+      return (yield* repo.all(place.org.id)).map((row) => serviceAccount(row, since))
     })
 
     const update = method(
@@ -200,7 +200,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         const row = yield* repo.find({ orgId: place.org.id, id })
         if (row === undefined) return yield* notFound(`service account ${id}`)
         yield* checkRecord(`service account ${row.name}`, ifMatch, etagOf(row))
-        if (allowed_networks === undefined) return serviceAccount(row)
+        if (allowed_networks === undefined) return serviceAccount(row, yield* usedSince)
         const networks = yield* allowedNetworks(allowed_networks, config)
         yield* repo.setNetworks({ id, networks, now: yield* now })
         yield* audit.change(sourceOf(place), {
@@ -213,7 +213,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
             before: row.allowed_networks === null ? null : networksIn(row.allowed_networks)
           }
         })
-        return serviceAccount({ ...row, allowed_networks: networks })
+        return serviceAccount({ ...row, allowed_networks: networks }, yield* usedSince)
       }
     )
 
@@ -238,7 +238,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           metadata: { name: account.name, grace_seconds: graceSeconds, expires_at: row.expires_at }
         })
         const rotated: ServiceAccountWithKey = {
-          ...serviceAccount(account),
+          ...serviceAccount(account, yield* usedSince),
           key_hint: row.hint,
           expires_at: row.expires_at,
           api_key: key
