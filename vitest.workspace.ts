@@ -60,7 +60,7 @@ const onBothInLongTier = [
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
   "mcp/{Door,Oauth}",
-  "scim/{Forms,Groups,People}",
+  "scim/{FirstSync,Forms,Groups,People}",
   "members/{Consent,Departures,Invitations}",
   "observability/Usage",
   "model/Races",

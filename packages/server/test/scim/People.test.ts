@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Pair } from "../authorization/Pair.js"
 import { email } from "../support/Services.js"
+import type { Json } from "../support/Program.js"
 import { directoryOf, domain, patchOp, startDirectory, word } from "./World.js"
 
 // People whom a directory manages, on two servers of one database.
@@ -162,6 +163,28 @@ describe("a user of the directory", () => {
     assert.isUndefined(third.roles)
     assert.deepStrictEqual((await asOwner("GET", "/acl")).data, [])
     assert.lengthOf(await members(), 3)
+  })
+
+  it("has its rules for some keys, and those that deny, as they were when it is active again", async () => {
+    const { add, asOwner, setActive } = await directoryOf(pair)
+    const { id, userName } = await add()
+    const about = { subject_type: "user", email: userName, project_pattern: "webshop" }
+    const rules = [
+      { ...about, env_pattern: "*", permission: "write", key_pattern: "DB_*" },
+      { ...about, env_pattern: "prod", permission: "use", key_pattern: "DB_ROOT*", denies: true },
+      { ...about, env_pattern: "dev", permission: "read", expires_at: "2030-01-01T00:00:00.000Z" }
+    ]
+    for (const rule of rules) await asOwner("POST", "/acl", rule)
+    const before = (await asOwner("GET", "/acl")).data
+    assert.lengthOf(before, rules.length)
+    await setActive(id, false)
+    assert.deepStrictEqual((await asOwner("GET", "/acl")).data, [])
+    await setActive(id, true)
+    const after = (await asOwner("GET", "/acl")).data
+    assert.deepStrictEqual(
+      after.map(({ id: _id, updated_at: _updated, ...kept }: Json) => kept),
+      before.map(({ id: _id, updated_at: _updated, ...kept }: Json) => kept)
+    )
   })
 
   it("stays as the last owner, of which the owners get a mail", async () => {
