@@ -59,7 +59,7 @@ const onBothInLongTier = [
   "groups/{Groups,LoginGroups,LoginSteps}",
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
-  "mcp/{Door,Oauth}",
+  "mcp/{Door,Oauth,Questions}",
   "scim/{FirstSync,Forms,Groups,People}",
   "members/{Consent,Departures,Invitations}",
   "observability/Usage",

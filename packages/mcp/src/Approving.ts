@@ -3,13 +3,10 @@ import type { ApprovalNeeded } from "@coffer/domain/errors/Errors"
 import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Schedule from "effect/Schedule"
 import { said } from "./Confirmation.js"
 import { NotConfirmed } from "./Failures.js"
-import type { RunContext } from "./Tool.js"
-
-/** Shorter than the time after which hosts give up a call by default, a minute. */
-const watch = Schedule.intersect(Schedule.spaced("2 seconds"), Schedule.recurs(20))
+import type { RunContext } from "./RunContext.js"
+import { watch } from "./Votes.js"
 
 const isNeeded = (error: unknown): error is ApprovalNeeded => Predicate.isTagged(error, "ApprovalNeeded")
 
@@ -27,7 +24,7 @@ export const afterApproval = <A, E>(
     const needed = isNeeded(error) ? readApproval(error.message) : null
     if (visits === undefined || needed === null) return Effect.fail(error)
     const { id, page } = needed
-    const visit = { message, id, url: page ?? approvalPage(server.base, org, id) }
+    const visit = { kind: "approve" as const, message, id, url: page ?? approvalPage(server.base, org, id) }
     return Effect.tryPromise((signal) => visits.propose(visit, signal)).pipe(
       Effect.orElseSucceed(() => "unanswered" as const),
       Effect.flatMap((reply): Effect.Effect<A, E | NotConfirmed> => {

@@ -4,7 +4,7 @@ import type { BadServiceFile } from "@coffer/client/internal/ServiceFile"
 import type { MissingSettings } from "@coffer/client/internal/Settings"
 import type { BadSetting } from "@coffer/client/internal/Variables"
 import type { NextStep } from "@coffer/domain/errors/ApiError"
-import type { ChangeRequested } from "@coffer/domain/requests/ApprovalRequest"
+import type { ApprovalRequest } from "@coffer/domain/requests/ApprovalRequest"
 import type { AnyApiError } from "@coffer/domain/errors/Errors"
 import { afterRefusal, type Asker, namesCommand } from "@coffer/domain/errors/NextSteps"
 import * as Data from "effect/Data"
@@ -22,6 +22,13 @@ export class ReadOnly extends Data.TaggedError("ReadOnly")<{ readonly message: s
 /** The settings pin the program to one place, and this call names another place or none is configured. */
 export class Pinned extends Data.TaggedError("Pinned")<{ readonly message: string }> {}
 
+/** A change that was not made at once: it needs votes. The request says where it stands now. */
+export class ChangeWaits extends Data.TaggedError("ChangeWaits")<{
+  readonly request: ApprovalRequest
+  /** Where people decide. */
+  readonly page: string
+}> {}
+
 /** A defect of this program. */
 export class Defect extends Data.TaggedError("Defect")<{ readonly message: string }> {}
 
@@ -38,7 +45,7 @@ type OwnFailure =
   | ReadOnly
 
 /** All failures of a call. */
-export type Failure = AnyApiError | ChangeRequested | ClientError | OwnFailure
+export type Failure = AnyApiError | ChangeWaits | ClientError | OwnFailure
 
 const correctIt = "correct what the message names, then call again"
 const newerServer = "tell the user that the server is newer than coffer-mcp, which must be updated"
@@ -111,13 +118,28 @@ const sentence = (code: string, cause: string, next: string | undefined) =>
 /** Quotes a message of the server: to an agent it is data, not an instruction. */
 const fromServer = (message: string) => `the server says ${quoted(message)}`
 
-/** A change that waits: an agent must neither take it for made nor ask for it again. */
-const waiting = ({ code, request: { id, needed, was_waiting } }: ChangeRequested): string =>
-  sentence(
-    code,
-    `nothing was changed yet: ${was_waiting === true ? `the same change was asked for before, and request ${id} still waits` : `the environment is protected, and request ${id} waits`} until ${needed === 1 ? "1 person approves it" : `${needed} people approve it`}`,
-    `do not call again, and do not count on the change: tell the user that a person must approve request ${id}, by coffer request approve or in the console`
+/** Where the request of a change stands. An agent must neither take a change that waits for made, nor ask for it again. */
+const requested = ({ page, request: { id, needed, state, was_waiting } }: ChangeWaits): string => {
+  if (state === "done") {
+    return sentence(
+      "CHANGE_MADE",
+      `request ${id} was approved, and the change was made`,
+      "do not call again; read what it changed with the listing tools"
+    )
+  }
+  if (state !== "pending") {
+    return sentence("CHANGE_NOT_MADE", `request ${id} is ${state}, and nothing was changed`, notAgain)
+  }
+  const waits =
+    was_waiting === true
+      ? `the same change was asked for before, and request ${id} still waits`
+      : `the environment is protected, and request ${id} waits`
+  return sentence(
+    "CHANGE_REQUESTED",
+    `nothing was changed yet: ${waits} until ${needed === 1 ? "1 person approves it" : `${needed} people approve it`}`,
+    `do not call again, and do not count on the change: tell the user that a person must approve request ${id}, by coffer request approve or at ${page}`
   )
+}
 
 /** Returns the next step of an agent. Commands are its person's; they name what the server said, quoted as data. */
 const nextStep = (next: NextStep, message: string, asker: Asker): string => {
@@ -127,7 +149,7 @@ const nextStep = (next: NextStep, message: string, asker: Asker): string => {
 
 /** A failure in one line, for an agent: the code, the cause and the next step. */
 export const describe = (failure: Failure, asker: Asker): string => {
-  if (failure._tag === "ChangeRequested") return waiting(failure)
+  if (failure._tag === "ChangeWaits") return requested(failure)
   if ("handling" in failure) {
     // An older server does not have every call of this client.
     const isNoCall = failure._tag === "NotFound" && failure.message.startsWith("no such path")

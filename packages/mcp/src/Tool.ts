@@ -1,6 +1,5 @@
 import { withReason } from "@coffer/client/internal/Asking"
 import type { ClientError } from "@coffer/client/internal/ClientErrors"
-import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { type ChangeRequested, Reason } from "@coffer/domain/requests/ApprovalRequest"
 import type { AnyApiError } from "@coffer/domain/errors/Errors"
 import { type BrokenRule, brokenRules } from "@coffer/domain/errors/BrokenRules"
@@ -21,20 +20,14 @@ import { inputSchema, type ObjectSchema, outputSchema } from "./JsonSchemas.js"
 import { cleaned } from "./Cleaned.js"
 import { type Hints, isForPeople, type Offer } from "./Offers.js"
 import { type FindSettings, namesIn, type Paths, pathsOf, type Scope, placeParameters } from "./Places.js"
-import type { Visits } from "./ToolResult.js"
+import type { RunContext } from "./RunContext.js"
+import { afterVotes } from "./Votes.js"
 
 /** The dependencies of a tool. */
-export interface ToolContext {
+export interface ToolContext extends Pick<RunContext, "visits" | "waitsFor"> {
   readonly findSettings: FindSettings
   readonly connect: Connect
   readonly confirm: Confirm
-  readonly visits: Visits | undefined
-}
-
-/** The context of a running tool, beside its parameters. */
-export interface RunContext {
-  readonly server: ServerUrl
-  readonly visits: Visits | undefined
 }
 
 export interface Tool extends Offer {
@@ -179,12 +172,12 @@ export const tool = <
         decoded,
         path
       } = yield* prepare(given, context)
-      const question = definition.confirm?.(path, decoded)
-      if (question !== undefined) yield* Effect.mapError(context.confirm(question), Array.of)
-      const answer = yield* Effect.mapError(
-        withReasonOf(decoded)(definition.run(call, path, decoded, { server, visits: context.visits })),
-        Array.of
-      )
+      const { confirm, visits, waitsFor } = context
+      const running = { server, visits, waitsFor }
+      const question = waitsFor === undefined ? definition.confirm?.(path, decoded) : undefined
+      if (question !== undefined) yield* Effect.mapError(confirm(question), Array.of)
+      const change = withReasonOf(decoded)(definition.run(call, path, decoded, running))
+      const answer = yield* Effect.mapError(afterVotes(change, call, path.org_name, running), Array.of)
       return yield* Effect.orDie(encode(cleaned(answer)))
     })
   }

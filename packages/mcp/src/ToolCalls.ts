@@ -43,7 +43,13 @@ export const makeUse = ({ asker, connectFor, findSettings, noteDefect, run, sett
 
   const callTool = (tool: Tool, parameters: unknown, host: Host): Effect.Effect<ToolResult> =>
     tool
-      .use(parameters, { findSettings, connect: connectFor(host), confirm: confirmBy(host.ask), visits: host.visits })
+      .use(parameters, {
+        findSettings,
+        connect: connectFor(host),
+        confirm: confirmBy(host.ask),
+        visits: host.visits,
+        waitsFor: host.waitsFor
+      })
       .pipe(
         Effect.matchEffect({ onSuccess: (made) => Effect.succeed(done(made)), onFailure: failed }),
         Effect.catchAllCause((cause) =>

@@ -9,8 +9,9 @@ export interface ToolResult {
 /** The reply of a person to a question. */
 export type Reply = "accepted" | "declined" | "cancelled"
 
-/** A page that a person has to visit. */
+/** A page that a person has to visit: to approve the call, or to see a request for votes. */
 export interface Visit {
+  readonly kind: "approve" | "votes"
   readonly message: string
   readonly url: string
   readonly id: string
@@ -32,6 +33,8 @@ export interface Host {
   readonly ask: ((question: string, signal: AbortSignal) => Promise<Reply>) | undefined
   /** Undefined if the host opens no pages. */
   readonly visits: Visits | undefined
+  /** The request for votes that an earlier round of the call made: the call must not ask for them again. */
+  readonly waitsFor: string | undefined
   /** How the host's program names itself, and its version; undefined if it does not. */
   readonly program: string | undefined
 }

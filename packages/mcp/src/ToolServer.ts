@@ -4,6 +4,7 @@ import type { ListedTool } from "./Listing.js"
 import type { McpSettings } from "./McpSettings.js"
 import { listedOf } from "./Offers.js"
 import { makeToolServer } from "./Protocol.js"
+import { questionsInMemory } from "./Questions.js"
 import { note } from "./Stderr.js"
 import type { Use } from "./ToolResult.js"
 
@@ -38,7 +39,7 @@ export const serve = async (
   const onError = ({ name }: Error) => note(`a message was refused (${name})`)
   const { website } = settings
   const listed = listedOf(tools, settings).map(({ when: _, ...tool }) => tool)
-  const options = { version, website, tools: listed, use, onError }
+  const options = { version, website, tools: listed, use, questions: questionsInMemory(), onError }
 
   let end: (code: number) => void = () => undefined
   const ended = new Promise<number>((resolve) => {

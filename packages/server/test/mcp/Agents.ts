@@ -9,7 +9,7 @@ interface Server {
 }
 
 /** Sends each request to the next of the servers. */
-const roundRobin = (servers: ReadonlyArray<Server>) => {
+export const roundRobin = (servers: ReadonlyArray<Server>) => {
   let sent = 0
   return async (url: string | URL, { body, headers, method = "GET" }: RequestInit = {}): Promise<Response> => {
     const server = servers[sent++ % servers.length]

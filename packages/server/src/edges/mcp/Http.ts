@@ -20,6 +20,7 @@ import { type AddressSettings, McpApi, McpAuthentication } from "../../http/mcp/
 import { NodeRequest } from "../../http/NodeRequest.js"
 import { hasPrefix } from "../../keys/Token.js"
 import { responseOf } from "./MessageResponse.js"
+import { makeSealedQuestions } from "./SealedQuestions.js"
 
 const refusal = new Unauthorized({
   message:
@@ -106,6 +107,7 @@ const McpHttp = HttpApiBuilder.group(McpApi, "mcp", (handlers) =>
     const config = yield* ServerConfig
     const inProcess = yield* InProcess
     const version = yield* Version
+    const questionsOf = yield* makeSealedQuestions
     const website = config.publicUrl === null ? undefined : `${config.publicUrl}/docs`
     // Loaded late: a server whom no agent calls starts without the protocol.
     const loaded = yield* Effect.cached(
@@ -155,6 +157,7 @@ const McpHttp = HttpApiBuilder.group(McpApi, "mcp", (handlers) =>
           website,
           tools: listedOf(everyTool(), settings).map(({ when: _, ...tool }) => tool),
           use: () => Promise.resolve(noting),
+          questions: questionsOf(actor, Runtime.runPromise(runtime)),
           onError: () => undefined
         }
         const response = yield* Effect.flatMap(
