@@ -228,6 +228,14 @@ export const sharedBounds = {
     holder: "network",
     beyond: "the oldest of the network that has most is ended"
   },
+  clientDocuments: divided({
+    what: "documents of programs that ask for consent, while they are fetched",
+    unit: "documents",
+    total: 8,
+    each: half,
+    holder: "tenant",
+    beyond: `${inTurn}; 503 after 4 seconds`
+  }),
   uses: divided({
     what: "requests with secrets",
     unit: "requests",

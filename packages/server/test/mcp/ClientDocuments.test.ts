@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http"
+import { Tenant } from "@coffer/server/base/Tenant"
 import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
 import { ClientDocuments, isDocumentAddress, keptMillis } from "@coffer/server/directory/consents/ClientDocuments"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { certificateFor, host } from "../federations/Issuer.js"
 import { configAt } from "../support/Services.js"
@@ -125,6 +126,21 @@ describe("the document of a program", () => {
       assert.match(yield* problem(), /larger than 5120 bytes/)
       yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => isClosed })
       assert.isBelow(written, 1_000)
+    }).pipe(withDocuments())
+  )
+
+  it.live("is fetched for one organization beside another one that has all the slots that it may have", () =>
+    Effect.gen(function* () {
+      const as = (name: string) => Effect.provideService(Tenant, { name })
+      const waiting: Array<ServerResponse> = []
+      answering((response) => waiting.push(response))
+      const flood = yield* Effect.forEach(Array(40).keys(), () => Effect.fork(as("bulk")(Effect.exit(find()))))
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => waiting.length === 4 })
+      json(documentOf())
+      assert.deepInclude(yield* as("other")(find()), { id, name: "Agent" })
+      assert.lengthOf(waiting, 4)
+      for (const response of waiting) response.destroy()
+      yield* Effect.forEach(flood, Fiber.interrupt, { concurrency: "unbounded" })
     }).pipe(withDocuments())
   )
 

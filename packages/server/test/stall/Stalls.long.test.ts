@@ -11,6 +11,7 @@ import { freshSettings } from "../backups/Endpoint.js"
 import { publicUrl } from "../federations/Signer.js"
 import { cleanUp, freshFolder, type Json, Program } from "../support/Program.js"
 import { masterKey } from "../support/Services.js"
+import { type DoorRow, doors, rowsOf } from "./Doors.js"
 import { measuredJobs } from "./Jobs.js"
 import { fill, fullKeys, type Limits, superadmin } from "./Limits.js"
 import { malicious, type Row, rows } from "./Rows.js"
@@ -219,6 +220,19 @@ const attempt = async (call: string, caller: Caller, [, ask]: Row): Promise<Stal
   return { ...longest, cpu: scaled(longest.cpu, calibration), raw: longest.cpu, status: answer.status }
 }
 
+/** The same at a door beside the contract, as an agent and as a stranger. */
+const knock = async (door: string, { path, raw, type }: DoorRow, headers: Readonly<Record<string, string>>) => {
+  const [method = ""] = door.split(" ")
+  const calibration = await begin(program)
+  const answer = await program.call(method, path, {
+    headers: { accept: "text/html, application/json, text/event-stream", "content-type": type, ...headers },
+    ...(raw !== undefined && { raw })
+  })
+  await sleep(60)
+  const longest = await end(program)
+  return { ...longest, cpu: scaled(longest.cpu, calibration), raw: longest.cpu, status: answer.status }
+}
+
 interface Line extends Stall {
   readonly call: string
   readonly input: string
@@ -290,6 +304,36 @@ describe("no call holds the event loop for longer than its budget, or changes mo
           `only calls of this list are measured by refusals alone, and this one was answered with ${statuses.join()}`
         )
         assert.isAtMost(Math.max(...table.map(({ index }) => index)), indexRows, "in one batch of the search index")
+      },
+      600_000
+    )
+  }
+
+  for (const door of Object.keys(doors)) {
+    it(
+      door,
+      async () => {
+        const lines: Array<Line> = []
+        for (const row of rowsOf(door, limits)) {
+          for (const caller of ["ruled", "anonymous"] as const) {
+            const headers = caller === "ruled" ? { "x-api-key": limits.credentials.ruled } : {}
+            let best: Stall | undefined
+            for (let tries = 0; tries < attempts && (best === undefined || best.cpu > budget * tolerance); tries++) {
+              const stall = await knock(door, row, headers)
+              if (best === undefined || stall.cpu < best.cpu) best = stall
+            }
+            if (best !== undefined) lines.push({ call: door, input: row.input, caller, ...best })
+          }
+        }
+        table.push(...lines)
+        assert.deepStrictEqual(
+          lines.filter(({ cpu, rows }) => cpu > budget * tolerance || rows > fewRows),
+          []
+        )
+        assert.isTrue(
+          lines.some(({ status }) => status < 400 || door === "POST /oauth/token"),
+          "measured by more than refusals"
+        )
       },
       600_000
     )

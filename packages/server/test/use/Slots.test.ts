@@ -1,5 +1,5 @@
 import { Tenant } from "@coffer/server/base/Tenant"
-import { makeSlots } from "@coffer/server/secrets/use/Slots"
+import { makeSlots, makeStreamSlots } from "@coffer/server/secrets/use/Slots"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Fiber, Option, TestClock, TestContext } from "effect"
 import fc from "fast-check"
@@ -118,6 +118,38 @@ describe("the slots of uses", () => {
           code: "OVERLOADED"
         })
       }
+    })
+  )
+})
+
+describe("the slots of streams", () => {
+  it.effect("are 8 of an account and 16 of an organization, and leave the next organization its own", () =>
+    Effect.gen(function* () {
+      const enter = yield* makeStreamSlots
+      const held = (organization: string, account: string) =>
+        Effect.exit(Effect.scoped(Effect.zipRight(enter(`${organization} ${account}`), Effect.never))).pipe(
+          Effect.provideService(Tenant, { name: organization }),
+          Effect.fork
+        )
+      const ended = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) =>
+        fibers.filter((fiber) => fiber.unsafePoll() !== null).length
+      const ofOne = yield* Effect.forEach(Array(20).keys(), () => held("bulk", "one"))
+      yield* TestClock.adjust(0)
+      assert.strictEqual(ended(ofOne), 12)
+      const others = yield* Effect.forEach(["two", "three", "four"], (account) =>
+        Effect.forEach(Array(8).keys(), () => held("bulk", account))
+      )
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(ended(others.flat()), 16)
+      const other = yield* Effect.forEach(Array(8).keys(), () => held("other", "one"))
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(ended(other), 0)
+      const all = [...ofOne, ...others.flat(), ...other]
+      yield* Effect.forEach(all, Fiber.interrupt, { concurrency: "unbounded" })
+      const again = yield* held("bulk", "one")
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(ended([again]), 0)
+      yield* Fiber.interrupt(again)
     })
   )
 })

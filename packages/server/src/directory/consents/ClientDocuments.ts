@@ -1,9 +1,11 @@
 import { isPlainUrl } from "@coffer/domain/base/PlainUrl"
-import { ValidationError } from "@coffer/domain/errors/Errors"
+import { Overloaded, ValidationError } from "@coffer/domain/errors/Errors"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { Outbound, type OutboundResponse } from "../../base/outbound/Outbound.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { type Program, programName } from "./Program.js"
 import { isRedirectUri } from "./RedirectUri.js"
 
@@ -12,6 +14,13 @@ const maxBytes = 5 * 1024
 const longestId = 512
 const dayMillis = 24 * 60 * 60_000
 const maxKept = 500
+/** How long a fetch waits for those before, each of which takes 5 seconds at most. */
+const patience = "4 seconds"
+
+const overloaded = new Overloaded({
+  message: "too many documents of programs are fetched: try again in 1 second",
+  retryAfter: 1
+})
 
 /**
  * The document of a client id that is an address (draft-ietf-oauth-client-id-metadata-document-00, section 4). A secret of all who can
@@ -74,6 +83,7 @@ const programOf = (id: string, answer: OutboundResponse): Effect.Effect<Program,
 export class ClientDocuments extends Effect.Service<ClientDocuments>()("@coffer/server/ClientDocuments", {
   effect: Effect.gen(function* () {
     const outbound = yield* Outbound
+    const slots = makeFairSemaphore(sharedBounds.clientDocuments)
     const kept = new Map<string, { readonly program: Program; readonly until: number }>()
 
     /** Monotonic, so that setting the clock back keeps no document for longer. */
@@ -92,9 +102,15 @@ export class ClientDocuments extends Effect.Service<ClientDocuments>()("@coffer/
           const now = yield* millis
           const known = kept.get(id)
           if (known !== undefined && known.until > now) return known.program
-          const answer = yield* outbound
-            .request({ url: id, headers: { accept: "application/json" }, timeout, maxBytes })
-            .pipe(Effect.mapError(({ message }) => refused(id, message)))
+          const answer = yield* Effect.timeoutFail(slots.scoped, {
+            duration: patience,
+            onTimeout: () => overloaded
+          }).pipe(
+            Effect.orDie,
+            Effect.zipRight(outbound.request({ url: id, headers: { accept: "application/json" }, timeout, maxBytes })),
+            Effect.scoped,
+            Effect.mapError(({ message }) => refused(id, message))
+          )
           const program = yield* programOf(id, answer)
           const lasts = keptMillis(headerOf(answer, "cache-control"))
           if (lasts > 0) keep(program, now + lasts)
