@@ -66,7 +66,9 @@ const amount = (max: number, what: string) => {
 
 const PerMinute = amount(6_000, "how many requests a minute")
 const PerDay = amount(1_000_000, "how many requests a day (UTC)")
-const MaxKib = amount(1_024, "how much of an answer is returned, in KiB")
+/** A response that comes whole takes memory several times over while it is searched: it has at most this. */
+export const maxKibOfWhole = 1_024
+const MaxKib = amount(10_240, "how much of an answer is returned, in KiB")
 
 export const responseKinds = ["status", "json", "text", "stream"] as const
 const ResponseKind = Schema.Literal(...responseKinds).annotations({
@@ -107,7 +109,8 @@ const texts = {
   per_day: "how many requests a day (UTC); default: 1000",
   response:
     "what is returned of the answer: text (all), json (only JSON), status, or stream (all, as it comes); default: text",
-  max_kib: "how much of an answer is returned, in KiB, 1 to 1024; default: 256",
+  max_kib:
+    "how much of an answer is returned, in KiB, 1 to 10240, and of one that does not come as a stream at most 1024; default: 256",
   approval: "each: a person with admin approves every request; default: none",
   expires_at: "time when the rule ends, in UTC; null: never"
 }

@@ -1,5 +1,5 @@
 import type { UseResponse } from "@coffer/domain/secrets/UseRequest"
-import type { UseTerms } from "@coffer/domain/secrets/UseRule"
+import { maxKibOfWhole, type UseTerms } from "@coffer/domain/secrets/UseRule"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -73,10 +73,14 @@ export const single = (header: string | ReadonlyArray<string> | undefined): stri
 export const bytesToRead = (maxKib: number, values: ReadonlyArray<string>): number =>
   maxKib * 1024 + Math.max(0, ...values.map(longestSpelling))
 
-/** The strictest terms of the rules that a request uses. */
+/** How much of a stream the rules of a request let through, in bytes. */
+export const streamBytes = (terms: ReadonlyArray<UseTerms>): number =>
+  Math.min(...terms.map(({ max_kib }) => max_kib)) * 1024
+
+/** The strictest terms of the rules that a request uses, whose response comes whole. */
 export const strictest = (terms: ReadonlyArray<UseTerms>): Pick<UseTerms, "response" | "max_kib"> => ({
   response: (["status", "json"] as const).find((kind) => terms.some(({ response }) => response === kind)) ?? "text",
-  max_kib: Math.min(...terms.map(({ max_kib }) => max_kib))
+  max_kib: Math.min(maxKibOfWhole, ...terms.map(({ max_kib }) => max_kib))
 })
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

@@ -18,7 +18,7 @@ import { ServerConfig } from "../../base/Config.js"
 import { outcomeOf } from "../../database/Database.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { method } from "../../base/tracing/Traced.js"
-import { strictest } from "./UpstreamResponse.js"
+import { streamBytes } from "./UpstreamResponse.js"
 import { askedOf, outgoingOf, refused } from "./AskedRequest.js"
 import { useEntries } from "./UseEntries.js"
 import { makeUseSending, type PreparedUse, reasonOf, sentenceOf } from "./UseSending.js"
@@ -156,7 +156,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
             timeout: patienceMillis
           }),
           values: [...values, ...signatures],
-          maxBytes: strictest(granted.map(({ terms }) => terms)).max_kib * 1024,
+          maxBytes: streamBytes(granted.map(({ terms }) => terms)),
           sentence: (failure) => failedUpstream(host, sentenceOf(failure)).message,
           record: (exit) => recordResponse(place, granted, exit),
           enter: streamSlots(id)
