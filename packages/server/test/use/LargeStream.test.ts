@@ -24,7 +24,7 @@ const upstream = (bytes: number) => {
   }
 }
 
-/** What a caller gets of a stream, by its lines. */
+/** Reads a stream as a caller does, line by line. */
 const received = (bytes: number, maxBytes: number) =>
   Effect.gen(function* () {
     let exit: Exit.Exit<unknown, unknown> = Exit.void
