@@ -96,7 +96,15 @@ const programs = {
 
 /** Features know the database by its port: another engine is a folder of its own. */
 const engines = {
-  group: ["**/database/{sqlite,postgres}/**", "better-sqlite3", "pg", "@effect/sql", "@effect/sql/*", "@effect/sql-*"],
+  group: [
+    "**/database/{sqlite,postgres}/**",
+    "better-sqlite3",
+    "mysql2",
+    "pg",
+    "@effect/sql",
+    "@effect/sql/*",
+    "@effect/sql-*"
+  ],
   message: "Use the port: database/Database.ts, Query.ts and Erasures.ts."
 }
 /** The rooms of a package have one order: a room imports only itself and the rooms before it. */
@@ -122,6 +130,7 @@ const restricted = (files, patterns, { ignores = [], paths = [] } = {}) => ({
 const aware = [
   "packages/server/src/database/{sqlite,postgres,copy}/**",
   // The databases of others, whose credentials are renewed.
+  "packages/server/src/secrets/connections/MySqlLogin.ts",
   "packages/server/src/secrets/connections/Postgres.ts",
   "packages/server/src/secrets/connections/PostgresLogin.ts",
   "packages/server/src/database/Database.ts",

@@ -5,8 +5,12 @@ import { ConnectionName, SecretKey } from "../base/Names.js"
 import { Count, createdAt, field, optional } from "../base/Schemas.js"
 
 /** The kinds of programs that the server logs in to. */
-export const connectionKinds = ["postgres"] as const
-const ConnectionKind = Schema.Literal(...connectionKinds).annotations(withMessage("must be postgres"))
+export const connectionKinds = ["postgres", "mysql"] as const
+export type ConnectionKind = (typeof connectionKinds)[number]
+const Kind = Schema.Literal(...connectionKinds).annotations(withMessage("must be postgres or mysql"))
+
+/** The port of each kind, unless a connection has its own. */
+export const defaultPorts: Readonly<Record<ConnectionKind, number>> = { postgres: 5_432, mysql: 3_306 }
 
 const hostPattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$/
 const ConnectionHost = Schema.String.pipe(
@@ -39,7 +43,7 @@ const Ca = Schema.String.pipe(
 
 const texts = {
   name: "its name",
-  kind: "the kind of program: postgres",
+  kind: "the kind of program: postgres, or mysql (also for MariaDB)",
   host: "the name of the host, or its address",
   port: "its port",
   database: "the database, in which logins are tried too",
@@ -54,9 +58,9 @@ const keyExample = SecretKey.make("RENEWAL_PASSWORD")
 
 export const newConnection = {
   name: field(ConnectionName, texts.name, nameExample),
-  kind: optional(ConnectionKind, texts.kind, "postgres"),
+  kind: optional(Kind, `${texts.kind}; default: postgres`, "postgres"),
   host: field(ConnectionHost, texts.host, "db.internal.example.com"),
-  port: optional(ConnectionPort, `${texts.port}; default: 5432`, 5432),
+  port: optional(ConnectionPort, `${texts.port}; default: 5432, or 3306 for mysql`, 5432),
   database: field(DatabaseName, texts.database, "shop"),
   tls: optional(Tls, `${texts.tls}; default: verify-full`, "verify-full"),
   ca: optional(Ca, texts.ca, "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n"),
@@ -66,7 +70,7 @@ export const newConnection = {
 
 export const Connection = Schema.Struct({
   name: field(ConnectionName, texts.name, nameExample),
-  kind: field(ConnectionKind, texts.kind, "postgres"),
+  kind: field(Kind, texts.kind, "postgres"),
   host: field(Schema.String, texts.host, "db.internal.example.com"),
   port: field(ConnectionPort, texts.port, 5432),
   database: field(Schema.String, texts.database, "shop"),

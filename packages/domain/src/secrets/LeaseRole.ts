@@ -28,7 +28,8 @@ export const leaseRoleDefaults = { default_ttl: "1h", max_ttl: "24h" } as const
 const texts = {
   name: "its name",
   connection: "the connection by which users are made and removed",
-  create: "the statements that make a user, with {{name}}, {{password}} and {{expires}}, which the server quotes",
+  create:
+    "the statements that make a user, with {{name}}, {{password}}, {{expires}} and {{database}}, which the server quotes",
   revoke: "the statements that remove it, with {{name}}; its sessions are ended before",
   default_ttl: "how long a lease lasts unless its caller says so, 1m to 30d",
   max_ttl: "how long it lasts at most, with all renewals"

@@ -1,6 +1,8 @@
-/** The SQL of roles, in which `{{name}}`, `{{password}}` and `{{expires}}` stand for literals that the server quotes. */
+import type { ConnectionKind } from "./Connection.js"
 
-export const sqlSlots = ["name", "password", "expires"] as const
+/** The SQL of roles, in which `{{name}}`, `{{password}}`, `{{expires}}` and `{{database}}` stand for literals that the server quotes. */
+
+export const sqlSlots = ["name", "password", "expires", "database"] as const
 export type SqlSlot = (typeof sqlSlots)[number]
 
 /** Texts in which SQL has no literals, by how they begin and end. */
@@ -47,7 +49,7 @@ const partsOf = (sql: string): ReadonlyArray<Part> | string => {
     } else if (sql.startsWith("{{", at)) {
       const end = sql.indexOf("}}", at)
       const name = end < 0 ? "" : sql.slice(at + 2, end).trim()
-      if (!isSlot(name)) return "has {{ without one of {{name}}, {{password}} and {{expires}}"
+      if (!isSlot(name)) return "has {{ without one of {{name}}, {{password}}, {{expires}} and {{database}}"
       parts.push({ text }, { slot: name })
       text = ""
       at = end + 2
@@ -61,8 +63,12 @@ const partsOf = (sql: string): ReadonlyArray<Part> | string => {
   return [...parts, { text }]
 }
 
-/** The problem with statements that must have some slots, and no others; null if there is none. */
-export const sqlProblem = (statements: ReadonlyArray<string>, needed: ReadonlyArray<SqlSlot>): string | null => {
+/** The problem with statements that must have some slots, may have some, and no others; null if there is none. */
+export const sqlProblem = (
+  statements: ReadonlyArray<string>,
+  needed: ReadonlyArray<SqlSlot>,
+  optional: ReadonlyArray<SqlSlot> = []
+): string | null => {
   const found = new Set<SqlSlot>()
   for (const sql of statements) {
     const parts = partsOf(sql)
@@ -71,7 +77,7 @@ export const sqlProblem = (statements: ReadonlyArray<string>, needed: ReadonlyAr
   }
   const missing = needed.find((slot) => !found.has(slot))
   if (missing !== undefined) return `no statement has {{${missing}}}`
-  const other = [...found].find((slot) => !needed.includes(slot))
+  const other = [...found].find((slot) => !needed.includes(slot) && !optional.includes(slot))
   return other === undefined ? null : `has {{${other}}}, which is not known there`
 }
 
@@ -81,6 +87,17 @@ export const filledSql = (sql: string, literals: Readonly<Record<SqlSlot, string
   return typeof parts === "string"
     ? sql
     : parts.map((part) => ("slot" in part ? literals[part.slot] : part.text)).join("")
+}
+
+interface CreateSlots {
+  readonly needed: ReadonlyArray<SqlSlot>
+  readonly optional: ReadonlyArray<SqlSlot>
+}
+
+/** The slots of statements that make a user. MySQL has no users that end at a moment. */
+export const createSlots: Readonly<Record<ConnectionKind, CreateSlots>> = {
+  postgres: { needed: ["name", "password", "expires"], optional: ["database"] },
+  mysql: { needed: ["name", "password"], optional: ["expires", "database"] }
 }
 
 /** The statements of each kind of program, unless a role has its own. */
@@ -99,5 +116,12 @@ export const defaultSql = {
       "DROP OWNED BY {{name}}",
       "DROP ROLE {{name}}"
     ]
+  },
+  mysql: {
+    create: [
+      "CREATE USER {{name}} IDENTIFIED BY {{password}}",
+      "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE, CREATE TEMPORARY TABLES ON {{database}}.* TO {{name}}"
+    ],
+    revoke: ["DROP USER {{name}}"]
   }
 } as const

@@ -16,6 +16,7 @@ import { makeLostRights } from "@coffer/server/secrets/leases/LostRights"
 import { leasesRepo } from "@coffer/server/secrets/leases/Repo"
 import { Versions } from "@coffer/server/secrets/stored/Versions"
 import { Effect, Layer, Redacted } from "effect"
+import { type RenewedMariaDb, renewedMariaDb } from "../support/mysql/RenewedMariaDb.js"
 import { type RenewedDatabase, renewedDatabase, renewerPassword } from "../support/postgres/RenewedDatabase.js"
 import { asActor, envPath, key, onDatabase, organization, setSecret, transaction } from "../support/Services.js"
 
@@ -68,25 +69,33 @@ export const createRole = (actor: Actor, request: Partial<NewLeaseRole> = {}) =>
     return yield* transaction((yield* LeaseRoles).create(place, { name: roleName, connection, ...request }))
   })
 
-/** A database with a table, and an environment with a connection to it and a role. */
-export const world = Effect.gen(function* () {
-  const database = yield* renewedDatabase
-  yield* Effect.promise(async () => {
-    await database.query("GRANT ALL ON SCHEMA public TO renewer WITH GRANT OPTION")
-    await database.query("CREATE TABLE things (id serial PRIMARY KEY, name text)")
-    await database.query("ALTER TABLE things OWNER TO renewer")
-  })
+/** An environment with a connection to the database. */
+const leasing = Effect.fnUntraced(function* <D extends RenewedDatabase | RenewedMariaDb>(database: D) {
   const ada = yield* organization()
   yield* setSecret(ada, "RENEWER", renewerPassword)
   const place = yield* entering(ada, "connection.create")
   yield* transaction(
     (yield* Connections).create(place, {
-      ...{ name: ConnectionName.make("shop-db"), host: "localhost", port: database.port, ca: database.ca },
-      ...{ database: "postgres", user: "renewer", password_key: key("RENEWER") }
+      ...{ name: ConnectionName.make("shop-db"), kind: database.kind, host: "localhost", port: database.port },
+      ...{ ca: database.ca, database: database.name, user: "renewer", password_key: key("RENEWER") }
     })
   )
   return { ada, database }
 })
+
+/** A database with a table, and an environment with a connection to it. */
+export const world = Effect.flatMap(
+  Effect.tap(renewedDatabase, (database) =>
+    Effect.promise(async () => {
+      await database.query("GRANT ALL ON SCHEMA public TO renewer WITH GRANT OPTION")
+      await database.query("CREATE TABLE things (id serial PRIMARY KEY, name text)")
+      await database.query("ALTER TABLE things OWNER TO renewer")
+    })
+  ),
+  leasing
+)
+
+export const mariaDbWorld = Effect.flatMap(renewedMariaDb, leasing)
 
 interface LeaseRequest {
   readonly ttl?: string
@@ -141,13 +150,18 @@ export const round = Effect.gen(function* () {
 })
 
 /** The users of leases in the database. */
-export const usersIn = (database: RenewedDatabase) =>
+export const usersIn = (database: RenewedDatabase | RenewedMariaDb) =>
   Effect.promise(async () => {
-    const rows = await database.query("SELECT rolname FROM pg_roles WHERE rolname LIKE 'coffer\\_%' ORDER BY 1")
-    return rows.map(({ rolname }) => String(rolname))
+    const [column, table] = database.kind === "mysql" ? ["user", "mysql.user"] : ["rolname", "pg_roles"]
+    const rows = await database.query(
+      `SELECT ${column} AS name FROM ${table} WHERE ${column} LIKE 'coffer\\_%' ORDER BY 1`
+    )
+    return rows.map(({ name }) => String(name))
   })
 
-export const admits = (database: RenewedDatabase, { password, username }: Pick<IssuedLease, "password" | "username">) =>
-  Effect.promise(() => database.admits(username, Redacted.value(password)))
+export const admits = (
+  database: RenewedDatabase | RenewedMariaDb,
+  { password, username }: Pick<IssuedLease, "password" | "username">
+) => Effect.promise(() => database.admits(username, Redacted.value(password)))
 
 export const clock = Effect.flatMap(Database, (database) => database.clock)

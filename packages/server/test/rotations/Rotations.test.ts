@@ -16,6 +16,7 @@ import {
   rotationId,
   runNow,
   show,
+  targetOf,
   terms,
   turns,
   valueOf,
@@ -216,11 +217,7 @@ describe("a rotation", () => {
   it.effect("changes no password unless the server confirms that the step is still its own", () =>
     Effect.gen(function* () {
       const { database } = yield* world
-      const target = {
-        ...{ host: "localhost", address: "127.0.0.1", port: database.port, database: "postgres" },
-        ...({ tls: "verify-full", ca: database.ca } as const),
-        login: { user: "renewer", password: Redacted.make("canary-renewer-1") }
-      }
+      const target = targetOf(database)
       const login = { user: "app_a", password: Redacted.make("another") }
       const lost = yield* Effect.exit(kinds.postgres.change(target, login, Effect.die("the lease was lost")))
       assert.strictEqual(lost._tag, "Failure")

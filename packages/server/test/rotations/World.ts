@@ -1,5 +1,6 @@
 import type { Actor } from "@coffer/domain/access/Actor"
 import { ConnectionName, RotationName } from "@coffer/domain/base/Names"
+import type { ConnectionKind } from "@coffer/domain/secrets/Connection"
 import { Access } from "@coffer/server/access/Access"
 import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
 import { unfenced } from "@coffer/server/database/jobs/Lease"
@@ -13,8 +14,9 @@ import { Changes } from "@coffer/server/secrets/services/Changes"
 import { Versions } from "@coffer/server/secrets/stored/Versions"
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { type RenewedDatabase, renewedDatabase, renewerPassword } from "../support/postgres/RenewedDatabase.js"
+import { Effect, Layer, Redacted } from "effect"
+import { renewedMariaDb } from "../support/mysql/RenewedMariaDb.js"
+import { renewedDatabase, renewerPassword } from "../support/postgres/RenewedDatabase.js"
 import {
   asUser,
   envPath,
@@ -47,11 +49,19 @@ export const withRotations = <A, E, R>(test: Effect.Effect<A, E, R>) =>
 
 export const rotation = RotationName.make("shop-app")
 
-export const terms = (database: RenewedDatabase): NewRotation => ({
+interface Renewed {
+  readonly kind: ConnectionKind
+  readonly name: string
+  readonly port: number
+  readonly ca: string
+  readonly admits: (user: string, password: string) => Promise<boolean>
+}
+
+export const terms = ({ kind, name, port }: Renewed): NewRotation => ({
   name: rotation,
   connection: ConnectionName.make("shop-db"),
   users: ["app_a", "app_b"],
-  writes: { DATABASE_URL: `postgres://{user}:{password}@localhost:${database.port}/postgres` }
+  writes: { DATABASE_URL: `${kind}://{user}:{password}@localhost:${port}/${name}` }
 })
 
 const as = <
@@ -99,20 +109,31 @@ export const drawnNames = Effect.gen(function* () {
   return rows.map(({ name }) => name)
 })
 
-/** A database, and an environment with a connection to it whose `DATABASE_URL` names the first user. */
-export const world = Effect.gen(function* () {
-  const database = yield* renewedDatabase
+/** An environment with a connection to the database, whose `DATABASE_URL` names the first user. */
+const renewing = Effect.fnUntraced(function* <D extends Renewed>(database: D) {
+  const { ca, kind, port } = database
   const ada = yield* organization()
   yield* setSecret(ada, "RENEWER", renewerPassword)
-  yield* setSecret(ada, "DATABASE_URL", `postgres://app_a:first-a@localhost:${database.port}/postgres`)
+  yield* setSecret(ada, "DATABASE_URL", `${kind}://app_a:first-a@localhost:${port}/${database.name}`)
   const place = yield* as("connection.create")
   yield* transaction(
     (yield* Connections).create(place, {
-      ...{ name: ConnectionName.make("shop-db"), host: "localhost", port: database.port, ca: database.ca },
-      ...{ database: "postgres", user: "renewer", password_key: key("RENEWER") }
+      ...{ name: ConnectionName.make("shop-db"), kind, host: "localhost", port, ca },
+      ...{ database: database.name, user: "renewer", password_key: key("RENEWER") }
     })
   )
   return { ada, database }
+})
+
+export const world = Effect.flatMap(renewedDatabase, renewing)
+
+export const mariaDbWorld = Effect.flatMap(renewedMariaDb, renewing)
+
+/** The connection's login to a database. */
+export const targetOf = ({ ca, name, port }: Renewed) => ({
+  ...{ host: "localhost", address: "127.0.0.1", port, database: name },
+  ...({ tls: "verify-full", ca } as const),
+  login: { user: "renewer", password: Redacted.make(renewerPassword) }
 })
 
 /** The id of the rotation, for the job. */
@@ -130,7 +151,7 @@ export const turns = makeTurns
 export const valueOf = (ada: Actor, name = "DATABASE_URL") => Effect.map(readSecret(ada, name), ({ value }) => value)
 
 /** The user whom the stored secret names, who must be able to log in. */
-export const loggingIn = (ada: Actor, database: RenewedDatabase) =>
+export const loggingIn = (ada: Actor, database: Renewed) =>
   Effect.gen(function* () {
     const url = new URL(yield* valueOf(ada))
     const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]

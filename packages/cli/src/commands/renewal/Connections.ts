@@ -55,8 +55,9 @@ const create = atEnv("create", {
   ],
   options: {
     name,
+    kind: option("kind", newConnection.kind.from, "postgres, or mysql (also for MariaDB); default: postgres"),
     host: requiredOption("host", newConnection.host.from, "The host's name or address"),
-    port: option("port", newConnection.port.from, "Its port; default: 5432"),
+    port: option("port", newConnection.port.from, "Its port; default: 5432, or 3306 for mysql"),
     database: requiredOption("database", newConnection.database.from, "The database"),
     user: requiredOption("user", newConnection.user.from, "The user to log in with"),
     passwordKey: requiredOption("password-key", newConnection.password_key.from, "The secret with the user's password"),
@@ -66,10 +67,10 @@ const create = atEnv("create", {
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
-      const { database, host, name, passwordKey: password_key, port, tls, user } = options
+      const { database, host, kind, name, passwordKey: password_key, port, tls, user } = options
       const ca =
         options.ca === undefined ? undefined : (yield* readBytes(sourceOf(options.ca), 65_536, tooLarge)).toString()
-      const payload = { name, host, database, user, password_key, ...defined({ port, tls, ca }) }
+      const payload = { name, host, database, user, password_key, ...defined({ kind, port, tls, ca }) }
       const made = yield* call("connections", (api) => api.create({ path, payload }))
       return doneView(
         `connection ${name} to ${addressOf(made)} created; try it with: coffer connection test ${name}`,

@@ -2,7 +2,7 @@ import { actorName } from "@coffer/domain/access/Actor"
 import { ConnectionId } from "@coffer/domain/base/Ids"
 import type { ConnectionName, SecretKey } from "@coffer/domain/base/Names"
 import { Conflict, RateLimited, ValidationError } from "@coffer/domain/errors/Errors"
-import type { Connection, ConnectionTest, TlsMode } from "@coffer/domain/secrets/Connection"
+import { type Connection, type ConnectionTest, defaultPorts, type TlsMode } from "@coffer/domain/secrets/Connection"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type Place, sourceOf } from "../../access/Access.js"
@@ -74,7 +74,8 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
     )
 
     const create = method("Connections.create", function* (place: Place<"connection.create">, request: NewConnection) {
-      const { ca = null, kind = "postgres", port = 5_432, tls = "verify-full", user: login, ...rest } = request
+      const { ca = null, kind = "postgres", tls = "verify-full", user: login, ...rest } = request
+      const port = request.port ?? defaultPorts[kind]
       yield* Effect.mapError(check(request), ({ message }) => new ValidationError({ message: `host: ${message}` }))
       yield* connectionLimit.room(yield* repo.count({ envId: place.env.id }))
       const id = ConnectionId.make(yield* uuidV7)
@@ -83,7 +84,7 @@ export class Connections extends Effect.Service<Connections>()("@coffer/server/C
       yield* repo
         .insert([{ ...columnsOf(row), org_id: place.org.id, env_id: place.env.id }])
         .pipe(orTaken(() => new Conflict({ message: `connection ${request.name} exists already` })))
-      yield* audit.change(sourceOf(place), record(place, row, { port, tls, password_key: row.password_key }))
+      yield* audit.change(sourceOf(place), record(place, row, { kind, port, tls, password_key: row.password_key }))
       return connectionOf(row)
     })
 

@@ -4,11 +4,12 @@ import { ServerConfig } from "../../base/Config.js"
 import { judge } from "../../base/outbound/AddressVerdict.js"
 import { NetworkAccess } from "../../base/outbound/Outbound.js"
 import { ConnectionFailed, type Kind, type Login, type Target } from "./Kind.js"
+import { mysql } from "./MySql.js"
 import { postgres } from "./Postgres.js"
 import type { ConnectionRow } from "./Repo.js"
 
 /** The kinds of programs. */
-export const kinds: Readonly<Record<ConnectionRow["kind"], Kind>> = { postgres }
+export const kinds: Readonly<Record<ConnectionRow["kind"], Kind>> = { postgres, mysql }
 
 const failed = (reason: ConnectionFailed["reason"]) => new ConnectionFailed({ reason })
 

@@ -87,11 +87,23 @@ export const leaseOf = (username: string): LeaseId | null => {
   return Schema.is(LeaseId)(id) ? id : null
 }
 
+/** When the lease of a user was made, in milliseconds; 0 if the name carries none. */
+export const leasedSince = (username: string): number =>
+  parseInt(leaseOf(username)?.replaceAll("-", "").slice(0, 12) ?? "0", 16)
+
 /** A user to make, which the database itself ends after so long. */
 export interface LeasedUser {
   readonly name: string
   readonly password: Redacted.Redacted
   readonly millis: number
+}
+
+/** The checks that the server's row still waits for a user. */
+export interface Checks<E> {
+  /** Runs before the user is made: for databases that commit each statement, which undo it if `confirm` fails. */
+  readonly isWanted: Effect.Effect<void, E>
+  /** As for `change`. */
+  readonly confirm: Effect.Effect<void, E>
 }
 
 /** How the server deals with one kind of program. Each is one file, and one row of `kinds`. */
@@ -108,12 +120,12 @@ export interface Kind {
   ) => Effect.Effect<void, ConnectionFailed | E>
   /** Logs in as a user. */
   readonly check: (target: Target, login: Login) => Effect.Effect<void, ConnectionFailed>
-  /** Makes a leased user by the statements of its role, in one transaction. `confirm` as for `change`. */
+  /** Makes a leased user by the statements of its role: all of them, or none. */
   readonly create: <E>(
     target: Target,
     user: LeasedUser,
     statements: ReadonlyArray<string>,
-    confirm: Effect.Effect<void, E>
+    checks: Checks<E>
   ) => Effect.Effect<void, ConnectionFailed | E>
   /** Moves the time after which the database refuses the user. `confirm` as for `change`. */
   readonly extend: <E>(

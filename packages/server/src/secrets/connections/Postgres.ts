@@ -96,7 +96,7 @@ export const postgres: Kind = {
       )
     ),
 
-  create: (target, { millis, name, password }, statements, confirm) =>
+  create: (target, { millis, name, password }, statements, { confirm }) =>
     loggedIn(target, target.login, (client) =>
       Effect.gen(function* () {
         yield* lockUser(client, name)
@@ -104,7 +104,8 @@ export const postgres: Kind = {
         const literals = {
           name: client.escapeIdentifier(name),
           password: client.escapeLiteral(verifier),
-          expires: yield* timeIn(client, millis)
+          expires: yield* timeIn(client, millis),
+          database: client.escapeIdentifier(target.database)
         }
         yield* inTransaction(
           client,
@@ -136,7 +137,8 @@ export const postgres: Kind = {
           if (looks === mostLooks) return yield* new ConnectionFailed({ reason: "sessions left" })
           yield* run(client, "SELECT pg_sleep(0.1)")
         }
-        const literals = { name: quoted, password: "NULL", expires: "NULL" }
+        const database = client.escapeIdentifier(target.database)
+        const literals = { name: quoted, password: "NULL", expires: "NULL", database }
         const filled = statements.map((statement) => filledSql(statement, literals))
         const done = yield* Effect.either(inTransaction(client, filled, Effect.void))
         yield* Effect.ignore(run(client, "ROLLBACK"))

@@ -223,8 +223,11 @@ export class Leases extends Effect.Service<Leases>()("@coffer/server/Leases", {
         const millis = expires_at - (yield* clock)
         const dueAt = isRepeatable ? Math.min(expires_at, (yield* clock) + repeatableMillis) : expires_at
         const confirm = Effect.flatMap(change(inOrganization(place), repo.made({ id, dueAt })), orEnds(id))
+        const isWanted = Effect.flatMap(repo.find({ envId: place.env.id, id }), (found) =>
+          found?.state === "making" ? Effect.void : ends(id)
+        )
         yield* inSlotSoon(connection)(
-          kinds[connection.kind].create(target, { name, password, millis }, statements, confirm)
+          kinds[connection.kind].create(target, { name, password, millis }, statements, { isWanted, confirm })
         )
         return yield* issued(row, connection, password)
       }).pipe(

@@ -68,7 +68,6 @@ export const notInClient: Reasons = {
 /** Fields of bodies that the command line does not send. */
 export const notSentByClient: Reasons = {
   "the proxy for an agent's own tools asks for streams": ["secrets/UseRequest: UseRequest.stream"],
-  "there is one kind": ["secrets/Connection: newConnection.kind"],
   "is for a browser, which proves a passkey": [
     "api/PasskeysApi: *",
     "directory/Passkey: *",

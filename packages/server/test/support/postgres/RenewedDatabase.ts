@@ -16,6 +16,9 @@ export const renewerPassword = "canary-renewer-1"
 
 /** A database whose credentials Coffer renews: PostgreSQL with TLS and passwords. */
 export class RenewedDatabase {
+  readonly kind = "postgres"
+  readonly name = "postgres"
+
   constructor(
     readonly cluster: Cluster,
     readonly ca: string
