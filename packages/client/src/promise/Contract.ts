@@ -2600,6 +2600,7 @@ export type MatrixEnvironment = Readonly<{
   left_out?: Count
   reveals: boolean
   revision: Count | null
+  targets?: TargetState
   etag: string | null
 }>
 

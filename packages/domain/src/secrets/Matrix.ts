@@ -5,6 +5,7 @@ import { endsAt, position } from "../directory/Environment.js"
 import { EnvName, SecretKey } from "../base/Names.js"
 import { Count, field, optional, updatedAt } from "../base/Schemas.js"
 import { secretKind } from "./Secret.js"
+import { TargetState, targetStateText } from "./TargetState.js"
 
 /** The maximum number of environments in a matrix. */
 export const maxMatrixEnvironments = 24
@@ -30,6 +31,11 @@ export const MatrixEnvironment = Schema.Struct({
     Schema.NullOr(Count),
     "grows with every write or removal of a secret in the environment; null without `read`",
     42
+  ),
+  targets: optional(
+    TargetState,
+    `the worst state of its targets at their last checks: ${targetStateText}; absent: none was checked, or the caller lacks \`admin\``,
+    "changed there"
   ),
   etag: field(
     Schema.NullOr(Schema.String),

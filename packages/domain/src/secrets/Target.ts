@@ -6,6 +6,7 @@ import { SecretKey, TargetName } from "../base/Names.js"
 import { boundedArray, Count, createdAt, extensibleEnum, field, optional, Timestamp } from "../base/Schemas.js"
 import { KeyPattern } from "./KeyPatterns.js"
 import { isTargetKeyName, targetKinds, type TargetKindName } from "./TargetKinds.js"
+import { TargetState, targetStateText } from "./TargetState.js"
 
 const [firstKind = "vault", ...otherKinds] = Struct.keys(targetKinds)
 export const kindNames: Array.NonEmptyReadonlyArray<TargetKindName> = [firstKind, ...otherKinds]
@@ -108,13 +109,6 @@ export interface TargetTerms {
 
 const Texts = Schema.Record({ key: Schema.String, value: Schema.String }).annotations({ jsonSchema })
 
-export const targetStates = ["in step", "changed there", "missing there", "unknown"] as const
-export type TargetStateKind = (typeof targetStates)[number]
-
-const stateText =
-  "in step; changed there or missing there: somebody else did it after the last push; unknown: the platform does not tell"
-const State = extensibleEnum("TargetState", "how what was pushed is there", targetStates)
-
 export const Target = Schema.Struct({
   name: field(TargetName, texts.name),
   kind: field(extensibleEnum("TargetKind", "the platform", kindNames), texts.kind, "vault"),
@@ -137,7 +131,11 @@ export const Target = Schema.Struct({
   problem: field(Schema.NullOr(Schema.String), "the problem with the last push by the server itself; null: none", null),
   retry_at: field(Schema.NullOr(Timestamp), "when the server tries again; null: with the next change", null),
   paused: field(Schema.NullOr(Schema.String), "why the server pushes nothing by itself; null: nothing stops it", null),
-  state: field(Schema.NullOr(State), `its worst key at the last check: ${stateText}; null: never checked`, "in step"),
+  state: field(
+    Schema.NullOr(TargetState),
+    `its worst key at the last check: ${targetStateText}; null: never checked`,
+    "in step"
+  ),
   checked_at: field(Schema.NullOr(Timestamp), "when it was checked; null: never", "2026-02-01T09:30:00.000Z"),
   created_by: field(Schema.String, "the e-mail of the creator", "ada@example.com"),
   created_at: createdAt
@@ -207,13 +205,13 @@ export type PushResult = typeof PushResult.Type
 const TargetKeyState = Schema.Struct({
   name: field(Schema.String, "the name there", "DATABASE_URL"),
   key: field(SecretKey, "the key here", SecretKey.make("DB_URL")),
-  state: field(State, stateText, "changed there")
+  state: field(TargetState, targetStateText, "changed there")
 }).annotations({ identifier: "TargetKeyState", description: "a key that was pushed, as it is there" })
 export type TargetKeyState = typeof TargetKeyState.Type
 
 export const TargetCheck = Schema.Struct({
   target: field(TargetName, "the target"),
-  state: field(State, "that of its worst key", "changed there"),
+  state: field(TargetState, "that of its worst key", "changed there"),
   checked_at: field(Timestamp, "the time of this check", "2026-02-01T09:30:00.000Z"),
   data: field(Schema.Array(TargetKeyState), "the keys that Coffer wrote, by their names there")
 }).annotations({ identifier: "TargetCheck", description: "what has become of what was pushed, without values" })

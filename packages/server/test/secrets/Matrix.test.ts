@@ -5,6 +5,7 @@ import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import type { Actor } from "@coffer/domain/access/Actor"
 import { Effect } from "effect"
+import { statementsOf } from "../support/FailingDriver.js"
 import {
   account,
   asActor,
@@ -139,6 +140,53 @@ describe("the matrix of a project", () => {
         assert.isDefined(one.found)
       })
     )
+  )
+
+  it.effect(
+    "has the worst state of an environment's targets, for people who may list them, by no more statements",
+    () =>
+      onDatabase()(
+        Effect.gen(function* () {
+          const ada = yield* organization()
+          const grace = yield* member("grace@example.com", "developer")
+          yield* grant(grace, "write", { env: "dev" })
+          const deploy = yield* account("deploy", {})
+          yield* grant(deploy, "admin", { env: "dev" })
+          const targets = (actor: Actor) =>
+            Effect.map(matrix(actor), (found) => found.environments.map((env) => env.targets))
+          const { result: before, statements } = yield* statementsOf(targets(ada))
+          assert.deepStrictEqual(before, [undefined, undefined, undefined])
+          const { etag } = yield* read(ada)
+          const of = { grace: yield* read(grace), deploy: yield* read(deploy) }
+          const sql = yield* SqlClient.SqlClient
+          for (const [env, ...states] of [
+            ["dev", "in step", "missing there", "unknown", null, "changed there"],
+            ["prod", "in step", "unknown", null],
+            ["staging", null]
+          ] as const) {
+            for (const [index, state] of states.entries()) {
+              const name = `t-${index}`
+              yield* sql`INSERT INTO targets (id, env_id, name, kind, credential_key, terms, state, created_by, creator_id, created_at)
+              SELECT ${`${env}-${name}`}, e.id, ${name}, 'vault', 'TOKEN', '{}', ${state}, 'ada@example.com', 'ada', '2026-01-01T00:00:00.000Z'
+              FROM environments e WHERE e.name = ${env}`
+            }
+          }
+          const after = yield* statementsOf(targets(ada))
+          assert.deepStrictEqual(after.result, ["changed there", "unknown", undefined])
+          assert.lengthOf(after.statements, statements.length)
+          assert.deepStrictEqual(yield* targets(grace), [undefined, undefined, undefined])
+          assert.deepStrictEqual(yield* targets(deploy), [undefined, undefined, undefined])
+          assert.notStrictEqual((yield* read(ada)).etag, etag)
+          assert.deepStrictEqual(
+            [(yield* read(grace)).etag, (yield* read(deploy)).etag],
+            [of.grace.etag, of.deploy.etag]
+          )
+          yield* sql`UPDATE targets SET state = 'missing there' WHERE state = 'changed there'`
+          assert.deepStrictEqual(yield* targets(ada), ["missing there", "unknown", undefined])
+          yield* sql`UPDATE targets SET state = 'in step' WHERE state IS NOT NULL`
+          assert.deepStrictEqual(yield* targets(ada), ["in step", "in step", undefined])
+        })
+      )
   )
 
   it.effect("takes names of environments, and has no more than 24", () =>

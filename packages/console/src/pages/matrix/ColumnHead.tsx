@@ -2,9 +2,9 @@ import { useId } from "preact/hooks"
 import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Shield } from "../../kit/Shield.js"
 import { Ahead } from "../../kit/When.js"
-import { setQuery, query } from "../../routing/Router.js"
+import { navigate, setQuery, query } from "../../routing/Router.js"
 import type { Column } from "./Grid.js"
-import { rightsOf } from "./Tracks.js"
+import { driftOf, rightsOf } from "./Tracks.js"
 
 /** A longer name does not widen the columns. */
 const maxName = 20
@@ -24,6 +24,7 @@ export const ColumnHead = ({ column, compare, index, isBase, show }: HeadProps) 
   // Without its menu: the name is read with each cell.
   const nameId = useId()
   const isMarked = query.value.get("env") === column.name
+  const drift = driftOf(column)
   return (
     <div
       role="columnheader"
@@ -43,6 +44,11 @@ export const ColumnHead = ({ column, compare, index, isBase, show }: HeadProps) 
           {column.name} {column.protected === true && <Shield />}
         </button>
         {isBase && <span class="badge">base</span>}
+        {drift !== null && (
+          <span class="badge warn" title={`${drift}: somebody else did it at a target`}>
+            drift<span class="hidden">: {drift}</span>
+          </span>
+        )}
         {column.expires_at !== undefined && (
           <span class="quiet matrix-rights">
             ends <Ahead time={column.expires_at} />
@@ -59,6 +65,15 @@ export const ColumnHead = ({ column, compare, index, isBase, show }: HeadProps) 
           <MenuItem run={compare}>
             {isBase ? "Compare with nothing" : `Compare the others with ${column.name}`}
           </MenuItem>
+          {drift !== null && (
+            <MenuItem
+              run={() => {
+                navigate(`${location.pathname}/-/targets?env=${column.name}`)
+              }}
+            >
+              See its targets <span class="quiet">{drift}</span>
+            </MenuItem>
+          )}
         </Menu>
       )}
     </div>

@@ -8,7 +8,7 @@ import { chipWords } from "./Chips.js"
 import { countRows, type Grid, gridOf, type GridRow } from "./Grid.js"
 import { groupRows, isGroup, type ShownRow } from "./Groups.js"
 import { rowHeight } from "./GridSize.js"
-import { countIn, groupCellOf, previewCount, rightsOf, type Track, tracksOf, widthsOf } from "./Tracks.js"
+import { countIn, driftOf, groupCellOf, previewCount, rightsOf, type Track, tracksOf, widthsOf } from "./Tracks.js"
 
 /** An element with a class, and with a role as `role=row` puts it. */
 const element = (tag: string, look: string, ...content: ReadonlyArray<Node | string>): HTMLElement => {
@@ -83,7 +83,9 @@ const headOf = (track: Track): HTMLElement => {
   const { name } = track
   const rights = rightsOf(track.column)
   const words = rights === null ? [] : [element("span", "quiet matrix-rights", rights)]
-  return element("div", "matrix-env", element("span", "matrix-name", element("button", "plain", name), ...words))
+  const marks = driftOf(track.column) === null ? [] : [element("span", "badge warn", "drift")]
+  const parts = [element("button", "plain", name), ...marks, ...words]
+  return element("div", "matrix-env", element("span", "matrix-name", ...parts))
 }
 
 const gridElement = ({ columns, rows }: Grid, project: string): HTMLElement => {

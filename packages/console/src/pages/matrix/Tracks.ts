@@ -67,6 +67,10 @@ export const rightsOf = ({ canRead, canWrite, reveals }: Column): string | null 
   return reveals ? null : "no values"
 }
 
+/** What became of what was pushed to the targets of an environment, if somebody else changed it; null otherwise. */
+export const driftOf = ({ targets = "" }: Pick<Column, "targets">): string | null =>
+  targets.endsWith(" there") ? targets : null
+
 /** Describes the cell of the group for screen readers. */
 export const describeGroup = (group: GroupTrack, row: GridRow): string => {
   const { readable, staged, stored } = groupCellOf(group, row)

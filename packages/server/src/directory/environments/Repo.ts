@@ -25,7 +25,7 @@ const EnvironmentRow = Schema.Struct({
 })
 type EnvironmentRow = typeof EnvironmentRow.Type
 
-const RevisionRow = Schema.Struct({
+export const RevisionRow = Schema.Struct({
   id: EnvId,
   name: EnvName,
   position,
@@ -35,6 +35,10 @@ const RevisionRow = Schema.Struct({
   due_revision: Schema.Number,
   secret_count: Schema.Number
 })
+
+/** The columns of a `RevisionRow`, of an environment `e`. */
+export const revisionColumns = sql`e.id AS id, e.name AS name, e.position AS position, e.protected AS is_protected, e.expires_at AS expires_at,
+  e.revision AS revision, e.due_revision AS due_revision, e.secret_count AS secret_count`
 
 /** A live environment of an organization, with the number of its secrets. */
 const PlacedEnvironment = Schema.Struct({
@@ -91,9 +95,7 @@ export const environmentsRepo = Effect.gen(function* () {
 
     /** The environments with the revisions of their secrets and of their due dates. */
     revisions: all(RevisionRow)`
-      SELECT e.id AS id, e.name AS name, e.position AS position, e.protected AS is_protected, e.expires_at AS expires_at,
-        e.revision AS revision, e.due_revision AS due_revision, e.secret_count AS secret_count
-      FROM environments e WHERE e.project_id = ${"projectId"} AND ${liveEnv} ORDER BY e.name`,
+      SELECT ${revisionColumns} FROM environments e WHERE e.project_id = ${"projectId"} AND ${liveEnv} ORDER BY e.name`,
 
     /** Those that the project orders itself. */
     ordered: all(NameRow)`

@@ -1,11 +1,9 @@
-import type { TargetKeyState, TargetStateKind } from "@coffer/domain/secrets/Target"
+import type { TargetKeyState } from "@coffer/domain/secrets/Target"
+import { type TargetStateKind, targetStates } from "@coffer/domain/secrets/TargetState"
 import { wasChanged } from "./Plan.js"
 import type { OwnRow } from "./Repo.js"
 import type { Prepared } from "./Sending.js"
 import type { Told } from "./TargetKind.js"
-
-/** The states, the worst first. */
-const order: ReadonlyArray<TargetStateKind> = ["changed there", "missing there", "unknown", "in step"]
 
 const stateOf = (own: OwnRow, told: Told | undefined, digest: (told: Told) => string | null): TargetStateKind => {
   if (told === undefined) return own.digest === null ? "unknown" : "missing there"
@@ -25,6 +23,6 @@ export const driftOf = ({ digestOf, listed, own }: Pick<Prepared, "digestOf" | "
       value === undefined ? null : digestOf(row.name, value)
     )
   }))
-  const state = order.find((one) => keys.some((key) => key.state === one)) ?? "in step"
+  const state = targetStates.find((one) => keys.some((key) => key.state === one)) ?? "in step"
   return { keys, state }
 }

@@ -9,7 +9,7 @@ import { Access, type Place, type Within } from "../../access/Access.js"
 import { withinKeys } from "../../access/AllowedKeys.js"
 import { notVisible } from "../../access/place/NotFound.js"
 import { dueOf } from "../stored/DueColumns.js"
-import { endOf, environmentsRepo, positionOf, protectionOf } from "../../directory/environments/Repo.js"
+import { endOf, positionOf, protectionOf } from "../../directory/environments/Repo.js"
 import { mapInSlices } from "../../base/EventLoop.js"
 import { etagOfAll, namesETag } from "../../http/ETag.js"
 import { beginLargeResponse } from "../../http/LargeResponses.js"
@@ -17,7 +17,7 @@ import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { method } from "../../base/tracing/Traced.js"
 import { etagOf } from "../stored/EnvironmentETag.js"
-import { matrixRepo } from "../stored/MatrixRepo.js"
+import { matrixRepo, targetsOf } from "../stored/MatrixRepo.js"
 import { makeDigests, type Digests } from "../stored/Digests.js"
 import { Versions } from "../stored/Versions.js"
 import { Comparisons } from "./Comparisons.js"
@@ -31,6 +31,8 @@ interface Column extends Within {
   readonly revision: number
   readonly due_revision: number
   readonly secret_count: number
+  /** The worst state of its targets; null: none was checked, or it is not for the caller. */
+  readonly target_state: number | null
   /** How many secrets are not shown: the caller may not list their keys. */
   readonly leftOut: number
 }
@@ -52,9 +54,8 @@ interface OpenRow {
 /** Compares the keys of all environments of a project without returning values. */
 export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/server/ProjectMatrix", {
   effect: Effect.gen(function* () {
-    const { within } = yield* Access
+    const { alongside, within } = yield* Access
     const comparisons = yield* Comparisons
-    const environments = yield* environmentsRepo
     const repo = yield* matrixRepo
     const versions = yield* Versions
     const { epoch } = yield* Instance
@@ -64,14 +65,19 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       place: Place<"env.list">,
       wanted: ReadonlyArray<EnvName> | undefined
     ) {
-      const all = yield* environments.revisions({ projectId: place.project.id })
+      const all = yield* repo.columns({ projectId: place.project.id })
       const lasting = [...all].sort((a, b) => Number(a.expires_at !== null) - Number(b.expires_at !== null))
       const names = new Set(wanted ?? lasting.slice(0, maxMatrixEnvironments).map(({ name }) => name))
       const absent = wanted?.find((name) => all.every((env) => env.name !== name))
       if (absent !== undefined) return yield* notVisible(`environment ${absent}`)
       const columns = all
         .filter(({ name }) => names.has(name))
-        .map((env): Column => ({ ...env, ...within(place, { id: env.id, name: env.name }), leftOut: 0 }))
+        .map((env): Column => {
+          const named = { id: env.id, name: env.name }
+          // For those who may list the targets.
+          const target_state = alongside(place, named, "target.list") === null ? null : env.target_state
+          return { ...env, ...within(place, named), target_state, leftOut: 0 }
+        })
       return { columns, others: all.flatMap(({ name }) => (names.has(name) ? [] : [name])) }
     })
 
@@ -80,18 +86,40 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       etagOfAll(
         epoch,
         others,
-        columns.map(({ due_revision, expires_at, id, is_protected, place, position, reveals, revision, ...column }) =>
-          place === null
-            ? [id, position, is_protected, expires_at]
-            : [
-                ...[id, position, is_protected, expires_at, revision, due_revision, permissionsOf(column), reveals],
-                ...(place.reach === null ? [] : [place.reach.text])
-              ]
+        columns.map(
+          ({
+            due_revision,
+            expires_at,
+            id,
+            is_protected,
+            place,
+            position,
+            reveals,
+            revision,
+            target_state,
+            ...column
+          }) =>
+            place === null
+              ? [id, position, is_protected, expires_at]
+              : [
+                  ...[
+                    id,
+                    position,
+                    is_protected,
+                    expires_at,
+                    revision,
+                    due_revision,
+                    permissionsOf(column),
+                    reveals,
+                    target_state
+                  ],
+                  ...(place.reach === null ? [] : [place.reach.text])
+                ]
         )
       )
 
     const described = (column: Column): MatrixEnvironment => {
-      const { id, leftOut, name, place, reveals, revision } = column
+      const { id, leftOut, name, place, reveals, revision, target_state } = column
       const known = {
         name,
         ...positionOf(column),
@@ -99,6 +127,7 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
         ...endOf(column),
         allowed: permissionsOf(column),
         reveals,
+        ...targetsOf(target_state),
         ...(place !== null && place.reach !== null && { left_out: leftOut })
       }
       return place === null

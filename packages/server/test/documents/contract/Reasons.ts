@@ -57,7 +57,8 @@ export const notInClient: Reasons = {
     "secrets/Matrix: MatrixEnvironment.position",
     "secrets/Matrix: MatrixEnvironment.protected",
     "secrets/Matrix: MatrixEnvironment.reveals",
-    "secrets/Matrix: MatrixEnvironment.revision"
+    "secrets/Matrix: MatrixEnvironment.revision",
+    "secrets/Matrix: MatrixEnvironment.targets"
   ],
   "the command line prints the list of all projects, not a page of it": ["secrets/Overview: Overview.projects"],
   "is in each item of a list of removed places, as the time until which it can be restored": [
