@@ -64,8 +64,8 @@ backups.drill                       always         adds                         
 backups.restore                     always         adds                           none server
 consents.create                     always         undone delegations.revoke      none delegations
 consents.review                     never shows    adds                           none nothing
-connections.create                  always         absent                         none connections
-connections.delete                  never ends     absent                         -
+connections.create                  always         undone connections.delete      none connections
+connections.delete                  never ends     asks                           -
 connections.removeOrphan            always         absent                         -
 connections.test                    never sends    adds                           none nothing
 declared.delete                     never secrets  asks                           -
@@ -98,8 +98,8 @@ imports.create                      always         absent                       
 imports.declared                    never begun    absent                         none archives
 imports.finish                      never begun    absent                         none archives
 imports.secrets                     never begun    absent                         none archives
-leaseRoles.create                   always         absent                         none connections
-leaseRoles.delete                   never ends     absent                         -
+leaseRoles.create                   always         undone leaseRoles.delete       none connections
+leaseRoles.delete                   never ends     asks                           -
 leases.create                       never begins   absent                         none connections
 leases.renew                        never begins   absent                         none connections
 leases.revoke                       never ends     asks                           -
@@ -126,7 +126,7 @@ requests.approve                    always         decides                      
 requests.create                     never asks     undone requests.withdraw       none requests
 requests.refuse                     always         asks                           none requests
 requests.withdraw                   never ends     asks                           none requests
-rotations.create                    always         absent                         none connections
+rotations.create                    always         undone rotations.delete        none connections
 rotations.delete                    never ends     asks                           -
 rotations.run                       always         adds                           none nothing
 rotations.update                    always         undone rotations.update        none connections

@@ -1,20 +1,21 @@
-import type { Connection } from "@coffer/domain/secrets/Connection"
 import * as Effect from "effect/Effect"
 import type { ComponentChildren } from "preact"
-import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
 import { useEnvChoice } from "../../kit/EnvChoice.js"
-import { PageHead } from "../../kit/ListPage.js"
+import { NewButton, PageHead } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
-import { By } from "../../kit/Person.js"
+import { useOpened } from "../../kit/Opened.js"
 import { usePoll } from "../../kit/Poll.js"
-import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
-import { noteDone } from "../../state/Done.js"
 import type { PageProps } from "../PageProps.js"
+import { ConnectionRow } from "./Connections.js"
+import { EditRotation } from "./EditRotation.js"
 import { LeaseRow } from "./Leases.js"
-import { type EnvPath, readRenewal } from "./RenewalRead.js"
+import { NewConnection } from "./NewConnection.js"
+import { NewRole } from "./NewRole.js"
+import { NewRotation } from "./NewRotation.js"
+import { readRenewal } from "./RenewalRead.js"
+import { RoleRow } from "./LeaseRoles.js"
 import { RotationRow } from "./Rotations.js"
 
 /** How often the states are read: turns and leases end by themselves. */
@@ -23,19 +24,31 @@ const pollMillis = 15_000
 interface SectionProps<A> {
   readonly title: string
   readonly about: string
-  /** The command that makes one. */
-  readonly make: string
+  /** The button that makes one, or the command. */
+  readonly create?: ComponentChildren
+  readonly make?: string
   readonly heads: ReadonlyArray<string>
   readonly rows: ReadonlyArray<A>
   readonly row: (one: A) => ComponentChildren
 }
 
-const Section = <A,>({ about, heads, make, row, rows, title }: SectionProps<A>) => (
+const Section = <A,>({ about, create, heads, make, row, rows, title }: SectionProps<A>) => (
   <>
-    <PageHead isSection title={title} about={about} count={rows.length === 0 ? undefined : rows.length} />
+    <PageHead
+      isSection
+      title={title}
+      about={about}
+      count={rows.length === 0 ? undefined : rows.length}
+      create={create}
+    />
     {rows.length === 0 ? (
-      <p>
-        There are none: <code>{make}</code> makes one.
+      <p class="quiet">
+        There are none{make === undefined ? " yet." : ": "}
+        {make !== undefined && (
+          <>
+            <code>{make}</code> makes one.
+          </>
+        )}
       </p>
     ) : (
       <Table label={title} heads={heads}>
@@ -45,54 +58,15 @@ const Section = <A,>({ about, heads, make, row, rows, title }: SectionProps<A>) 
   </>
 )
 
-const ConnectionRow = ({ connection, path }: { readonly connection: Connection; readonly path: EnvPath }) => {
-  const act = useAct()
-  const { created_at, created_by, database, host, kind, name, password_key, port, tls, user } = connection
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      <td>
-        {kind}{" "}
-        <span class="key">
-          {user}@{host}:{port}/{database}
-        </span>{" "}
-        <span class="quiet">{tls}</span>
-      </td>
-      <td>
-        <code>{password_key}</code>
-      </td>
-      <td>
-        <By time={created_at} who={created_by} />
-      </td>
-      <td class="actions">
-        <button
-          type="button"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("connections", (api) => api.test({ path: { ...path, connection_name: name } })),
-              ({ may_change, may_create, ok, problem, version }) =>
-                noteDone(
-                  ok
-                    ? `${name}: logged in to ${version ?? kind}. The user ${may_create ? "may" : "may not"} create users, and ${may_change ? "may" : "may not"} change passwords.`
-                    : `${name}: ${problem ?? "the login failed"}.`
-                )
-            )
-          }}
-        >
-          Test<span class="hidden"> {name}</span>
-        </button>
-        <Problem failure={act.failure.value} />
-      </td>
-    </tr>
-  )
-}
-
 /** The credentials of an environment that the server renews: in place, or for each caller. */
 export const Page = ({ place: { org, project } }: PageProps<"project">) => {
   const { choice, env } = useEnvChoice(org, project)
   const path = env === undefined ? null : { org_name: org, project_name: project, env_name: env }
   const found = useLoad(env ?? "", () => (path === null ? Effect.succeed(null) : readRenewal(path)))
+  const isNew = useOpened("new")
+  const edited = useOpened("edit")
+  const forms = path === null ? null : { path, done: found.reload }
+  const newButton = (what: string) => <NewButton open={() => isNew.open(what)}>{`New ${what}`}</NewButton>
   usePoll(found, found.loaded.value.value === null ? null : pollMillis)
   return (
     <section class="wide-page">
@@ -101,16 +75,25 @@ export const Page = ({ place: { org, project } }: PageProps<"project">) => {
       <Reading of={found}>
         {(all) =>
           all !== null &&
+          forms !== null &&
           path !== null && (
             <>
               {all.isAdmin && (
                 <Section
                   title="Rotations"
                   about="Passwords that are replaced on a schedule."
-                  make="coffer rotation create"
+                  create={newButton("rotation")}
                   heads={["Name", "Writes", "State", "Last turn", "Next turn", ""]}
                   rows={all.rotations}
-                  row={(one) => <RotationRow key={one.name} path={path} rotation={one} changed={found.reload} />}
+                  row={(one) => (
+                    <RotationRow
+                      key={one.name}
+                      path={path}
+                      rotation={one}
+                      changed={found.reload}
+                      edit={() => edited.open(one.name)}
+                    />
+                  )}
                 />
               )}
               {all.mayLease ? (
@@ -130,31 +113,33 @@ export const Page = ({ place: { org, project } }: PageProps<"project">) => {
                   <Section
                     title="Roles"
                     about="How leased users are made and removed."
-                    make="coffer role create"
-                    heads={["Name", "Connection", "Lasts", "Created"]}
+                    create={newButton("role")}
+                    heads={["Name", "Connection", "Lasts", "Created", ""]}
                     rows={all.roles}
-                    row={({ connection, created_at, created_by, default_ttl, max_ttl, name }) => (
-                      <tr key={name}>
-                        <th scope="row">{name}</th>
-                        <td>{connection}</td>
-                        <td>
-                          {default_ttl}, at most {max_ttl}
-                        </td>
-                        <td>
-                          <By time={created_at} who={created_by} />
-                        </td>
-                      </tr>
-                    )}
+                    row={(one) => <RoleRow key={one.name} path={path} role={one} changed={found.reload} />}
                   />
                   <Section
                     title="Connections"
                     about="The databases that the server logs in to."
-                    make="coffer connection create"
+                    create={newButton("connection")}
                     heads={["Name", "Database", "Password", "Created", ""]}
                     rows={all.connections}
-                    row={(one) => <ConnectionRow key={one.name} path={path} connection={one} />}
+                    row={(one) => <ConnectionRow key={one.name} path={path} connection={one} changed={found.reload} />}
                   />
                 </>
+              )}
+              {all.isAdmin && isNew.value === "rotation" && (
+                <NewRotation {...forms} connections={all.connections} close={isNew.close} />
+              )}
+              {all.isAdmin && isNew.value === "role" && (
+                <NewRole {...forms} connections={all.connections} close={isNew.close} />
+              )}
+              {all.isAdmin && isNew.value === "connection" && <NewConnection {...forms} close={isNew.close} />}
+              {all.rotations.map(
+                (one) =>
+                  one.name === edited.value && (
+                    <EditRotation key={one.name} {...forms} rotation={one} close={edited.close} />
+                  )
               )}
             </>
           )

@@ -30,3 +30,10 @@ export const readRenewal = (path: EnvPath) =>
       ...{ roles: roles.data, connections: connections.data }
     }
   })
+
+/** What a dialog of the page has: the environment, and what happens after its change. */
+export interface FormProps {
+  readonly path: EnvPath
+  readonly close: () => void
+  readonly done: () => void
+}

@@ -14,7 +14,7 @@ const State = ({ rotation: { failures, next_user, paused, problem, state } }: { 
     <span class={`badge${paused === null && problem === null ? " good" : " warn"}`}>
       {paused === null ? (problem === null ? state : "failing") : "paused"}
     </span>{" "}
-    {paused ?? problem ?? ""}
+    {paused?.replace(/^paused /, "") ?? problem ?? ""}
     {failures > 1 && ` · ${failures} tries`}
     {state !== "idle" && ` · turn of ${next_user}: ${state}`}
   </>
@@ -24,10 +24,12 @@ interface RotationProps {
   readonly path: EnvPath
   readonly rotation: Rotation
   readonly changed: () => void
+  /** Opens its form. */
+  readonly edit: () => void
 }
 
 /** A rotation: how its turn is, the last and the next one. */
-export const RotationRow = ({ changed, path, rotation }: RotationProps) => {
+export const RotationRow = ({ changed, edit, path, rotation }: RotationProps) => {
   const { connection, due_at, every, name, paused, rotated_at, users, writes } = rotation
   const act = useAct()
   const isEnding = useSignal(false)
@@ -64,6 +66,9 @@ export const RotationRow = ({ changed, path, rotation }: RotationProps) => {
             }}
           >
             Run now<span class="hidden"> the rotation {name}</span>
+          </MenuItem>
+          <MenuItem run={edit}>
+            Edit<span class="hidden"> {name}</span>
           </MenuItem>
           <MenuItem
             run={() => {

@@ -1,17 +1,16 @@
 import { body } from "@coffer/domain/base/Schemas"
 import { kindNames, newTarget, removals, automations } from "@coffer/domain/secrets/Target"
 import { type PlaceField, placeProblem, targetKinds } from "@coffer/domain/secrets/TargetKinds"
-import { type Signal, signal, useSignal } from "@preact/signals"
+import { useSignal } from "@preact/signals"
 import * as Either from "effect/Either"
-import { useRef } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
 import { decodeForm, wordsOf } from "../../kit/Decode.js"
-import { Dialog } from "../../kit/Dialog.js"
-import { Problem } from "../../kit/Problem.js"
+import { FormDialog } from "../../kit/FormDialog.js"
 import { TextArea } from "../../kit/TextArea.js"
 import { TextField } from "../../kit/TextField.js"
+import { useTexts } from "../../kit/Texts.js"
 import { noteDone } from "../../state/Done.js"
 import { type Automation, effects } from "./Automatic.js"
 import type { EnvPath } from "./TargetsRead.js"
@@ -37,101 +36,84 @@ export const NewTarget = ({ close, done, path }: NewTargetProps) => {
   const kind = useSignal(kindNames[0])
   const remove = useSignal<(typeof removals)[number]>("never")
   const automatic = useSignal<Automation>("off")
-  const texts = useRef(new Map<string, Signal<string>>()).current
-  const textOf = (name: string): Signal<string> => {
-    const text = texts.get(name) ?? signal("")
-    texts.set(name, text)
-    return text
-  }
+  const { given, textOf, typed } = useTexts()
   const act = useAct()
-  const typed = (name: string) => textOf(name).value.trim()
   const row = targetKinds[kind.value]
   const fields: ReadonlyArray<readonly [string, PlaceField]> = Object.entries(row.place)
   const place = Object.fromEntries(
     fields.flatMap(([name]) => (typed(`place ${name}`) === "" ? [] : [[name, typed(`place ${name}`)]]))
   )
-  const made = decodeForm(
+  const decoded = decodeForm(
     NewTargetBody,
     {
       ...{ name: typed("name"), kind: kind.value, place, credential_key: typed("credential") },
       ...{ remove: remove.value, automatic: automatic.value },
-      ...(typed("prefix") !== "" && { prefix: typed("prefix") }),
-      ...(typed("keys") !== "" && { keys: wordsOf(typed("keys")) }),
-      ...(typed("rename") !== "" && { rename: renamesOf(typed("rename")) })
+      ...{ ...given("prefix"), ...given("keys", wordsOf), ...given("rename", renamesOf) }
     },
     { name: "Name", credential_key: "Key of the credential", prefix: "Prefix", keys: "Keys", rename: "Names there" }
   )
-  const problem = Either.isLeft(made) ? made.left : placeProblem(kind.value, place)
+  const made = Either.filterOrLeft(
+    decoded,
+    () => placeProblem(kind.value, place) === null,
+    () => placeProblem(kind.value, place) ?? ""
+  )
   const isBegun = typed("name") !== "" && typed("credential") !== "" && Object.keys(place).length > 0
   return (
-    <Dialog title="New target" busy={act.isBusy} close={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (Either.isLeft(made) || problem !== null) return
-          const { name } = made.right
-          const target = { ...path, target_name: name }
-          act.run(
-            call("targets", (api) => api.create({ path, payload: made.right })),
-            () => {
-              close()
-              done()
-              noteDone(`The target ${name} was added.`, {
-                effect: call("targets", (api) => api.delete({ path: target })),
-                done
-              })
-            }
-          )
-        }}
-      >
-        <p>Whoever can read the platform can read what is pushed there.</p>
-        <TextField label="Name" text={textOf("name")} placeholder="ci" maxLength={50} />
-        <Choose label="Platform" value={kind.value} words={kindNames} choose={(next) => (kind.value = next)} />
-        {fields.map(([name, { about, example, isOptional }]) => {
-          const field = {
-            label: isOptional === true ? `${name} (optional)` : name,
-            text: textOf(`place ${name}`),
-            placeholder: example,
-            hint: about
+    <FormDialog
+      title="New target"
+      verb="Create"
+      act={act}
+      close={close}
+      made={made}
+      isBegun={isBegun}
+      submit={(payload) => {
+        const { name } = payload
+        act.run(
+          call("targets", (api) => api.create({ path, payload })),
+          () => {
+            close()
+            done()
+            noteDone(`The target ${name} was added.`, {
+              effect: call("targets", (api) => api.delete({ path: { ...path, target_name: name } })),
+              done
+            })
           }
-          return name === "ca" ? <TextArea key={name} rows={2} {...field} /> : <TextField key={name} {...field} />
-        })}
-        <TextField
-          label="Key of the credential"
-          text={textOf("credential")}
-          placeholder="CI_TOKEN"
-          hint={`a secret of ${path.env_name}, which is never pushed: ${row.credential}`}
+        )
+      }}
+    >
+      <p>Whoever can read the platform can read what is pushed there.</p>
+      <TextField label="Name" text={textOf("name")} placeholder="ci" maxLength={50} />
+      <Choose label="Platform" value={kind.value} words={kindNames} choose={(next) => (kind.value = next)} />
+      {fields.map(([name, { about, example, isOptional }]) => {
+        const field = {
+          label: isOptional === true ? `${name} (optional)` : name,
+          text: textOf(`place ${name}`),
+          placeholder: example,
+          hint: about
+        }
+        return name === "ca" ? <TextArea key={name} rows={2} {...field} /> : <TextField key={name} {...field} />
+      })}
+      <TextField
+        label="Key of the credential"
+        text={textOf("credential")}
+        placeholder="CI_TOKEN"
+        hint={`a secret of ${path.env_name}, which is never pushed: ${row.credential}`}
+      />
+      <details>
+        <summary>Keys, names and automatic pushes</summary>
+        <TextField label="Keys" text={textOf("keys")} placeholder="DB_* STRIPE_KEY" hint="all without it" />
+        <TextField label="Prefix" text={textOf("prefix")} placeholder="WEB_" hint="before each name there" />
+        <TextField label="Names there" text={textOf("rename")} placeholder="DB_URL=DATABASE_URL" />
+        <Choose label="Removal" value={remove.value} words={removals} choose={(next) => (remove.value = next)} />
+        <p class="hint">own: a key that left the environment is removed there, if Coffer wrote it.</p>
+        <Choose
+          label="Automatic"
+          value={automatic.value}
+          words={automations}
+          choose={(next) => (automatic.value = next)}
         />
-        <details>
-          <summary>Keys, names and automatic pushes</summary>
-          <TextField label="Keys" text={textOf("keys")} placeholder="DB_* STRIPE_KEY" hint="all without it" />
-          <TextField label="Prefix" text={textOf("prefix")} placeholder="WEB_" hint="before each name there" />
-          <TextField label="Names there" text={textOf("rename")} placeholder="DB_URL=DATABASE_URL" />
-          <Choose label="Removal" value={remove.value} words={removals} choose={(next) => (remove.value = next)} />
-          <p class="hint">own: a key that left the environment is removed there, if Coffer wrote it.</p>
-          <Choose
-            label="Automatic"
-            value={automatic.value}
-            words={automations}
-            choose={(next) => (automatic.value = next)}
-          />
-          <p class="hint">{effects[automatic.value]}</p>
-        </details>
-        {isBegun && problem !== null && (
-          <p class="hint bad" role="status">
-            {problem}
-          </p>
-        )}
-        <Problem failure={act.failure.value} />
-        <footer>
-          <button type="button" disabled={act.isBusy.value} onClick={close}>
-            Cancel
-          </button>
-          <button class="primary" disabled={act.isBusy.value || !isBegun || problem !== null}>
-            Create
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+        <p class="hint">{effects[automatic.value]}</p>
+      </details>
+    </FormDialog>
   )
 }

@@ -1,0 +1,34 @@
+import { type connectionKinds, tlsModes } from "@coffer/domain/secrets/Connection"
+
+export interface KindField {
+  readonly name: string
+  readonly label: string
+  readonly example?: string
+  readonly hint?: string
+  readonly isOptional?: true
+  readonly isNumber?: true
+  /** The words of a field that has no text. The first one is its default. */
+  readonly words?: ReadonlyArray<string>
+  /** The lines of a field that has several. */
+  readonly rows?: number
+}
+
+const database = (port: number): ReadonlyArray<KindField> => [
+  { name: "host", label: "Host", example: "db.internal.example.com" },
+  { name: "port", label: "Port (optional)", example: String(port), isOptional: true, isNumber: true },
+  { name: "database", label: "Database", example: "shop", hint: "logins are tried in it, too" },
+  { name: "user", label: "User", example: "coffer_renewal", hint: "it may create users or change their passwords" },
+  { name: "tls", label: "Check of its certificate", words: tlsModes },
+  {
+    name: "ca",
+    label: "Certificates to trust (optional)",
+    rows: 2,
+    isOptional: true,
+    hint: "PEM; without: the system's"
+  }
+]
+
+/** What the form asks for by the kind of program. */
+export const kindFields: Readonly<Record<(typeof connectionKinds)[number], ReadonlyArray<KindField>>> = {
+  postgres: database(5_432)
+}
