@@ -101,6 +101,28 @@ const account = async (call, name, more) => {
   return caller({ "x-api-key": api_key })
 }
 
+/** Adds targets, connections, rotations and roles, none of which is reached: no program listens on this port. */
+const renewing = async (call, env) => {
+  const target = { credential_key: "SESSION_PASSWORD", prefix: "WEB_" }
+  const place = { url: "http://127.0.0.1:9", mount: "secret", path: "webshop/staging" }
+  await call("POST", `${env}/targets`, { name: "bao", kind: "vault", place, ...target })
+  const repository = { repository: "acme/webshop" }
+  await call("POST", `${env}/targets`, { name: "ci", kind: "github-actions", place: repository, ...target })
+  await call("POST", `${env}/connections`, {
+    ...{ name: "shop-db", host: "127.0.0.1", port: 9, database: "shop", user: "coffer_renewal" },
+    password_key: "DATABASE_PASSWORD"
+  })
+  for (const [name, users, key, every] of [
+    ["shop-app", ["app_a", "app_b"], "DATABASE_URL", "30d"],
+    ["reports", ["reports"], "QUEUE_URL", "7d"]
+  ]) {
+    const writes = { [key]: "postgres://{user}:{password}@db.internal/shop" }
+    await call("POST", `${env}/rotations`, { name, connection: "shop-db", users, writes, every })
+  }
+  await call("PATCH", `${env}/rotations/reports`, { paused: true })
+  await call("POST", `${env}/roles`, { name: "app-role", connection: "shop-db" })
+}
+
 /** Makes a company as it is after five weeks. Returns the cookie of its owner. */
 const prepare = async () => {
   const webshop = "/acme/projects/webshop/envs"
@@ -158,6 +180,9 @@ const prepare = async () => {
     ...{ email: "a-person-with-a-rather-long-address@a-subdomain.example.com", role: "member" }
   })
   await ada("PATCH", `${webshop}/prod/secrets/SESSION_URL`, { rotate_every_days: 30 })
+  const some = { ...hals, project_pattern: "webshop", env_pattern: "prod", permission: "read" }
+  await ada("POST", "/acme/acl", { ...some, key_pattern: "STRIPE_*" })
+  await renewing(ada, `${webshop}/staging`)
   const deploy = await account(ada, "deploy", { expires_in_days: 10 })
   await account(ada, "review agent", { reveal: false, expires_in_days: 90 })
   await deploy("GET", `${webshop}/prod/bundle`)
@@ -220,6 +245,16 @@ const pages = {
   deliveries: "/acme/-/webhooks",
   audit: "/acme/-/audit",
   history: "/acme/webshop/-/history",
+  targets: "/acme/webshop/-/targets?env=staging",
+  target: "/acme/webshop/-/targets?env=staging&target=bao",
+  "new-target": "/acme/webshop/-/targets?env=staging&new=1",
+  renewal: "/acme/webshop/-/renewal?env=staging",
+  "new-connection": "/acme/webshop/-/renewal?env=staging&new=connection",
+  "new-rotation": "/acme/webshop/-/renewal?env=staging&new=rotation",
+  "edit-rotation": "/acme/webshop/-/renewal?env=staging&edit=shop-app",
+  "new-role": "/acme/webshop/-/renewal?env=staging&new=role",
+  who: "/acme/webshop/-/who",
+  why: "/acme/webshop/-/who",
   secret: "/acme/webshop/STRIPE_API_KEY?env=prod",
   approvals: "/acme/-/approvals",
   settings: "/acme/-/settings",
@@ -274,6 +309,16 @@ const steps = {
     await page.locator("dialog.drawer .loading").waitFor({ state: "detached" })
   },
   deliveries: open,
+  "new-role": async (page) => {
+    await page.locator("summary", { hasText: "Statements" }).click()
+  },
+  why: async (page) => {
+    await page
+      .getByRole("button", { name: /: why$/ })
+      .first()
+      .click()
+    await page.locator("dialog[open] .loading").waitFor({ state: "detached" })
+  },
   rule: async (page) => {
     await page.getByLabel("Who").selectOption("hal@example.com")
     await page.getByLabel("Projects").first().fill("web*")
@@ -316,6 +361,7 @@ const { server } = await startBuiltServer(folder, {
   SUPERADMIN_EMAIL_0: "ada@example.com",
   SERVICE_BROKER: "1",
   SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8",
+  SERVICE_RENEWAL_NETWORKS: "127.0.0.0/8",
   BACKUP_DIR: folder
 })
 const browser = await chromium.launch({ executablePath: path, args: chromiumFlags })

@@ -17,7 +17,9 @@ export const useEnvChoice = (org: OrgName, project: ProjectName) => {
     env === undefined ? (
       <Problem failure={loaded.value.failure} retry={reload} />
     ) : (
-      <Choose label="Environment" value={env} words={names} choose={(name) => setQuery("env", name)} />
+      <div class="env-choice">
+        <Choose label="Environment" value={env} words={names} choose={(name) => setQuery("env", name)} />
+      </div>
     )
   return { env, choice }
 }

@@ -23,7 +23,7 @@ export const State = ({ target: { checked_at, paused, problem, retry_at, state }
     )}
     {paused !== null && (
       <div>
-        <span class="badge warn">paused</span> {paused}
+        <span class="badge warn">paused</span> {paused.replace(/^paused /, "")}
       </div>
     )}
     {problem !== null && (
