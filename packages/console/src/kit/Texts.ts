@@ -4,9 +4,9 @@ import { useRef } from "preact/hooks"
 /** The texts of a form, by names that the form chooses. */
 export interface Texts {
   readonly textOf: (name: string) => Signal<string>
-  /** What is typed, without blanks around it. */
+  /** The text of a field, without blanks around it. */
   readonly typed: (name: string) => string
-  /** What is typed in a field that may be empty, as a part of the call's input. */
+  /** A part of the call's input: the text of a field that may be empty. */
   readonly given: (name: string, convert?: (text: string) => unknown) => Readonly<Record<string, unknown>>
 }
 

@@ -3,7 +3,7 @@
 type Field = HTMLInputElement | HTMLTextAreaElement
 
 /** Fields whose text is no work: filters, codes, and names that are typed to confirm. */
-const passing =
+export const passing =
   "[type=search], [type=checkbox], [type=radio], [type=file], [role=combobox], [role=search] *, [data-passing], [data-passing] *"
 
 const fieldOf = (target: EventTarget | null): Field | null =>

@@ -1,6 +1,7 @@
 import { assert, describe, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { Person } from "../support/Person.js"
+import { settling } from "../support/Settling.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
 
 const why = hasBrowser() ? "" : ` [${noChromium}]`
@@ -27,6 +28,9 @@ const pages: ReadonlyArray<readonly [address: string, ...dialogs: ReadonlyArray<
   [`/${org}/webshop`, "New key", "Import", "Export"],
   [`/${org}/webshop/-/promote`],
   [`/${org}/webshop/-/history`],
+  [`/${org}/webshop/-/targets?env=dev`, "New target"],
+  [`/${org}/webshop/-/renewal?env=dev`, "New connection", "New rotation", "New role"],
+  [`/${org}/webshop/-/who`, "Record a review"],
   [`/${org}/webshop/-/settings`, "New environment", /^Protect of the environment dev/],
   [`/${org}/webshop/KEY?env=dev`, "Edit", "Allow a use"]
 ]
@@ -44,6 +48,7 @@ describe.skipIf(!hasBrowser())(`the controls of every page${why}`, { timeout: 30
       environments: ["*"]
     })
     const visit = await Visit.open("/", root)
+    const settle = settling(visit.page)
     const writes: Array<string> = []
     let at = ""
     visit.page.on("request", (request) => {
@@ -53,20 +58,27 @@ describe.skipIf(!hasBrowser())(`the controls of every page${why}`, { timeout: 30
       }
     })
     let tried = 0
-    /** Uses every control that can be used, as the mouse and as the keyboard do. */
+    /** Uses every control that can be used, as the mouse and as the keyboard do. One may show others, which are not used. */
     const use = async () => {
       const scope = (await visit.page.locator("dialog[open]").count()) > 0 ? "dialog[open]" : "#page"
-      for (const select of await visit.page.locator(`${scope} select:enabled:visible`).all()) {
+      // Counted each time: what is chosen may bring another list.
+      const selects = visit.page.locator(`${scope} select:enabled:visible`)
+      for (let index = 0; index < (await selects.count()); index++) {
+        const select = selects.nth(index)
         await select.focus()
         await visit.page.keyboard.press("ArrowDown")
         await visit.page.keyboard.press("ArrowUp")
+        // The choice of the keys may change the page, and the options with it.
+        await settle()
         const count = await select.locator("option").count()
         await select.selectOption({ index: count - 1 })
         await select.selectOption({ index: 0 })
+        await settle()
         tried += 1
       }
       const boxes = visit.page.locator(`${scope} input:is([type=checkbox], [type=radio]):enabled:visible`)
-      for (const box of await boxes.all()) {
+      for (let index = 0; index < (await boxes.count()); index++) {
+        const box = boxes.nth(index)
         await box.focus()
         await visit.page.keyboard.press("Space")
         await visit.page.keyboard.press("ArrowDown")
@@ -78,16 +90,19 @@ describe.skipIf(!hasBrowser())(`the controls of every page${why}`, { timeout: 30
       await visit.page.goto(inject("server").url + address)
       await visit.page.locator("#page h1").first().waitFor({ state: "attached" })
       await visit.page.locator(".loading").first().waitFor({ state: "detached" })
+      await settle()
       await use()
       for (const name of dialogs) {
         at = `${address} ${String(name)}`
         await visit.page.goto(inject("server").url + address)
+        await settle()
         await visit.press(name)
-        await visit.page.waitForTimeout(300)
+        // A list that comes later would take the place of the controls that are used.
+        await settle()
         await use()
       }
     }
-    await visit.page.waitForTimeout(500)
+    await settle()
     assert.isAbove(tried, 40)
     assert.deepStrictEqual(writes, [])
     await visit.close()

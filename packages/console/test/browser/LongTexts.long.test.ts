@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs"
+import type { Locator } from "playwright-core"
 import { assert, beforeAll, describe, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { cellOf, edit } from "../support/Cells.js"
@@ -16,7 +18,9 @@ import {
   turning,
   withoutTexts
 } from "../support/LongTexts.js"
+import { passing } from "../../src/routing/Typed.js"
 import { type Json, Person } from "../support/Person.js"
+import { settling } from "../support/Settling.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
 
 const why = hasBrowser() ? "" : ` [${noChromium}]`
@@ -27,6 +31,28 @@ const ends = /^(Log out|End all|Refuse$)/
 /** Fields of one line or more that take a typed text. */
 const fields =
   "input:is(:not([type]), [type=text], [type=search], [type=email], [type=url]):enabled:visible, textarea:enabled:visible"
+
+/** Dialogs that an owner opens otherwise, or not at all. */
+const elsewhere = new Map([
+  ["Ask for access", "people without a right: Requests"],
+  ["Import", "the menu of the matrix: WaysOut"],
+  ["Disable a person", "superadmins: Safety"],
+  ["Review", "a staged change: WaysOut"],
+  ["Set the due date of the chosen keys", "chosen keys: Bulk"]
+])
+
+/** The titles of all dialogs of the console that take a typed text. */
+const formTitles = (): ReadonlyArray<string> => {
+  const source = new URL("../../src/", import.meta.url)
+  const files = readdirSync(source, { encoding: "utf8", recursive: true }).filter((name) => name.endsWith(".tsx"))
+  return files.flatMap((name) => {
+    const text = readFileSync(new URL(name, source), "utf8")
+    if (!/<(?:TextField|TextArea|PatternFields|textarea)\b/.test(text)) return []
+    return [...text.matchAll(/<(?:Form)?Dialog\s[^>]*?\btitle="([^"]+)"/g)].flatMap(([, title = ""]) =>
+      elsewhere.has(title) ? [] : [title]
+    )
+  })
+}
 
 describe.skipIf(!hasBrowser())(`the longest texts of people${why}`, { timeout: 300_000 }, () => {
   let people: Awaited<ReturnType<typeof fill>>
@@ -40,17 +66,7 @@ describe.skipIf(!hasBrowser())(`the longest texts of people${why}`, { timeout: 3
     const { page } = visit
     const wrong: Array<Json> = []
     let looks = 0
-    const inFlight = new Set<unknown>()
-    page.on("request", (request) => inFlight.add(request))
-    page.on("requestfinished", (request) => inFlight.delete(request))
-    page.on("requestfailed", (request) => inFlight.delete(request))
-    /** Waits until the page has what it asked for, and what it asks for then. */
-    const settle = async () => {
-      for (let quiet = 0, tries = 0; quiet < 3 && tries < 100; tries++) {
-        await page.waitForTimeout(20)
-        quiet = inFlight.size === 0 ? quiet + 1 : 0
-      }
-    }
+    const settle = settling(page)
     const check = async (name: string) => {
       for (const width of [320, 1440]) {
         await page.setViewportSize({ width, height: 900 })
@@ -69,13 +85,35 @@ describe.skipIf(!hasBrowser())(`the longest texts of people${why}`, { timeout: 3
       await settle()
       await page.evaluate(`for (const one of document.querySelectorAll("#page details")) one.open = true`)
     }
+    const forms = new Set<string>()
+    const lost: Array<string> = []
+    /** Checks that Escape asks before a dialog loses what was typed into it. */
+    const holdsTyped = async (name: string, dialog: Locator) => {
+      const work = dialog.locator(fields).and(dialog.locator(`:not(${passing}, :placeholder-shown)`))
+      const texts = await work.evaluateAll((all) =>
+        all.filter((one) =>
+          one instanceof HTMLInputElement || one instanceof HTMLTextAreaElement ? one.value !== one.defaultValue : false
+        )
+      )
+      if (texts.length === 0) return
+      forms.add(await dialog.locator("h2").first().innerText())
+      await page.keyboard.press("Escape")
+      const question = page.getByRole("dialog", { name: "Leave this behind?" })
+      await question.waitFor({ timeout: 2_000 }).catch(() => lost.push(name))
+    }
     /** Types the longest text into each field of the page or of the dialog that is open. */
     const type = async (name: string) => {
-      const scope =
-        (await page.locator("dialog[open]").count()) > 0 ? page.locator("dialog[open]").last() : page.locator("#page")
-      const found = await scope.locator(fields).all()
-      for (const field of found) await field.fill(long(300)).catch(() => undefined)
-      if (found.length > 0) await check(`${name}, typed`)
+      const dialog = page.locator("dialog[open]").last()
+      const isDialog = (await page.locator("dialog[open]").count()) > 0
+      const found = await (isDialog ? dialog : page.locator("#page")).locator(fields).all()
+      for (const field of found) {
+        // Another text than the one that the page may have typed there.
+        const before = await field.inputValue().catch(() => "")
+        await field.fill(long(before.length === 300 ? 301 : 300)).catch(() => undefined)
+      }
+      if (found.length === 0) return
+      await check(`${name}, typed`)
+      if (isDialog) await holdsTyped(name, dialog)
     }
     /** Closes all dialogs, and gives up what was typed. */
     const close = async () => {
@@ -88,11 +126,11 @@ describe.skipIf(!hasBrowser())(`the longest texts of people${why}`, { timeout: 3
         await page.waitForTimeout(20)
       }
     }
-    return { visit, page, wrong, check, open, settle, type, close, looks: () => looks }
+    return { visit, page, wrong, forms, lost, check, open, settle, type, close, looks: () => looks }
   }
 
-  it("make no page wider than its window, nor any dialog that a button opens, at 320 and 1440 pixels", async () => {
-    const { check, close, looks, open, page, settle, type, visit, wrong } = await look(people.ada)
+  it("make no page or dialog wider than its window, at 320 and 1440 pixels, and are asked about before they are lost", async () => {
+    const { check, close, forms, looks, lost, open, page, settle, type, visit, wrong } = await look(people.ada)
     const silent: Array<string> = []
     for (const each of addresses) {
       // A page that a program opens, with what it asks for.
@@ -132,6 +170,12 @@ describe.skipIf(!hasBrowser())(`the longest texts of people${why}`, { timeout: 3
     assert.isAbove(looks(), 200)
     assert.deepStrictEqual(silent, [], "these pages show no long text: fill one in LongTexts.ts")
     assert.deepStrictEqual(wrong, [])
+    assert.deepStrictEqual(lost, [], "these dialogs lose what was typed")
+    assert.deepStrictEqual(
+      formTitles().filter((title) => !forms.has(title)),
+      [],
+      "no button opened these forms: fill what they need in LongTexts.ts"
+    )
     await visit.close()
   })
 

@@ -46,6 +46,22 @@ const holders: Readonly<Record<string, Holder>> = {
     },
     isThere: typedIn("#value-dev", "typed")
   },
+  "a file in the import": {
+    address: `/${org}/webshop`,
+    begin: async (visit) => {
+      await visit.press("Import")
+      await visit.fill("The text of the file", "NEW_KEY=1")
+    },
+    isThere: typedIn("dialog textarea", "NEW_KEY=1")
+  },
+  "a text in the form of a connection": {
+    address: `/${org}/webshop/-/renewal`,
+    begin: async (visit) => {
+      await visit.press("New connection")
+      await visit.fill("Host", "typed")
+    },
+    isThere: typedIn('dialog input[placeholder="db.internal.example.com"]', "typed")
+  },
   "a text in a form of the page": {
     address: `/${org}/-/settings`,
     begin: (visit) => visit.fill("Name of the organization", "typed"),
@@ -109,6 +125,8 @@ const table: Readonly<Record<keyof typeof holders, Readonly<Partial<Record<Way, 
     "the palette": "stages"
   },
   "a text in a dialog": { Escape: "asks", "✕": "asks", Back: "asks", "a reload": "browser" },
+  "a file in the import": { Escape: "asks", "✕": "asks", Back: "asks", "a reload": "browser" },
+  "a text in the form of a connection": { Escape: "asks", "✕": "asks", Back: "asks", "a reload": "browser" },
   "a text in a form of the page": {
     "a link": "asks",
     Back: "asks",

@@ -67,7 +67,7 @@ export const rightsOf = ({ canRead, canWrite, reveals }: Column): string | null 
   return reveals ? null : "no values"
 }
 
-/** What became of what was pushed to the targets of an environment, if somebody else changed it; null otherwise. */
+/** The state of an environment's targets, if somebody else changed what was pushed there; null otherwise. */
 export const driftOf = ({ targets = "" }: Pick<Column, "targets">): string | null =>
   targets.endsWith(" there") ? targets : null
 

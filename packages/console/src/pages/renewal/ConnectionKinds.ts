@@ -28,7 +28,7 @@ const database = (port: number): ReadonlyArray<KindField> => [
   }
 ]
 
-/** What the form asks for by the kind of program. */
+/** The fields of the form by the kind of program. */
 export const kindFields: Readonly<Record<(typeof connectionKinds)[number], ReadonlyArray<KindField>>> = {
   postgres: database(5_432)
 }

@@ -15,11 +15,14 @@ import type { FormProps } from "./RenewalRead.js"
 
 const NewConnectionBody = body(newConnection)
 
+type Kind = (typeof connectionKinds)[number]
+const kinds: ReadonlyArray<Kind> = connectionKinds
+
 const labels = { name: "Name", host: "Host", port: "Port", database: "Database", user: "User", ca: "Certificates" }
 
 /** Adds a program that the server logs in to. Nothing is tried before a test, a turn or a lease. */
 export const NewConnection = ({ close, done, path }: FormProps) => {
-  const kind = useSignal(connectionKinds[0])
+  const kind = useSignal<Kind>(connectionKinds[0])
   const { given, textOf, typed } = useTexts()
   const act = useAct()
   const fields = kindFields[kind.value]
@@ -62,8 +65,8 @@ export const NewConnection = ({ close, done, path }: FormProps) => {
     >
       <p>The server logs in there to replace passwords, or to make users for callers.</p>
       <TextField label="Name" text={textOf("name")} placeholder="shop-db" maxLength={50} />
-      {connectionKinds.length > 1 && (
-        <Choose label="Kind" value={kind.value} words={connectionKinds} choose={(next) => (kind.value = next)} />
+      {kinds.length > 1 && (
+        <Choose label="Kind" value={kind.value} words={kinds} choose={(next) => (kind.value = next)} />
       )}
       {fields.map(({ example, hint, label, name, rows, words }) => {
         if (words !== undefined) {

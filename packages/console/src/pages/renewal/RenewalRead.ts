@@ -31,7 +31,7 @@ export const readRenewal = (path: EnvPath) =>
     }
   })
 
-/** What a dialog of the page has: the environment, and what happens after its change. */
+/** The properties of a form of the page: its environment, and what happens after the change. */
 export interface FormProps {
   readonly path: EnvPath
   readonly close: () => void

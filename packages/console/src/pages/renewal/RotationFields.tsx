@@ -12,7 +12,7 @@ export const rotationLabels = {
   ...{ length: "Length", alphabet: "Characters" }
 }
 
-/** What a rotation writes and when, as its form begins. */
+/** The texts with which the form of a rotation begins. */
 export const startOf = ({ every, window, writes }: Pick<Rotation, "every" | "window" | "writes">) => ({
   ...{ writes: textOfWrites(writes), every },
   ...(window !== null && { days: window.days.join(" "), from: window.from, to: window.to, zone: window.zone })
