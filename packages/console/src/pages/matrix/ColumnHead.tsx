@@ -46,7 +46,7 @@ export const ColumnHead = ({ column, compare, index, isBase, show }: HeadProps) 
         {isBase && <span class="badge">base</span>}
         {drift !== null && (
           <span class="badge warn" title={`${drift}: somebody else did it at a target`}>
-            drift<span class="hidden">: {drift}</span>
+            drift<span class="hidden"> {drift}</span>
           </span>
         )}
         {column.expires_at !== undefined && (
