@@ -1,4 +1,4 @@
-import { type connectionKinds, tlsModes } from "@coffer/domain/secrets/Connection"
+import { type ConnectionKind, defaultPorts, tlsModes } from "@coffer/domain/secrets/Connection"
 
 export interface KindField {
   readonly name: string
@@ -13,9 +13,9 @@ export interface KindField {
   readonly rows?: number
 }
 
-const database = (port: number): ReadonlyArray<KindField> => [
+const database = (kind: ConnectionKind): ReadonlyArray<KindField> => [
   { name: "host", label: "Host", example: "db.internal.example.com" },
-  { name: "port", label: "Port (optional)", example: String(port), isOptional: true, isNumber: true },
+  { name: "port", label: "Port (optional)", example: String(defaultPorts[kind]), isOptional: true, isNumber: true },
   { name: "database", label: "Database", example: "shop", hint: "logins are tried in it, too" },
   { name: "user", label: "User", example: "coffer_renewal", hint: "it may create users or change their passwords" },
   { name: "tls", label: "Check of its certificate", words: tlsModes },
@@ -29,6 +29,7 @@ const database = (port: number): ReadonlyArray<KindField> => [
 ]
 
 /** The fields of the form by the kind of program. */
-export const kindFields: Readonly<Record<(typeof connectionKinds)[number], ReadonlyArray<KindField>>> = {
-  postgres: database(5_432)
+export const kindFields: Readonly<Record<ConnectionKind, ReadonlyArray<KindField>>> = {
+  postgres: database("postgres"),
+  mysql: database("mysql")
 }
