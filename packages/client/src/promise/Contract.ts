@@ -341,7 +341,7 @@ export interface Contract {
           path: Path<"org_name" | "project_name" | "env_name">
           payload: Readonly<{
             name: string
-            kind?: "postgres" | "mysql"
+            kind?: "postgres" | "mysql" | "http"
             host: string
             port?: number
             database: string
@@ -2245,7 +2245,7 @@ export type Conditions = Readonly<Record<string, string>>
 
 export type Connection = Readonly<{
   name: string
-  kind: "postgres" | "mysql"
+  kind: "postgres" | "mysql" | "http"
   host: string
   port: number
   database: string

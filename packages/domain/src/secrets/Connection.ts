@@ -5,12 +5,12 @@ import { ConnectionName, SecretKey } from "../base/Names.js"
 import { Count, createdAt, field, optional } from "../base/Schemas.js"
 
 /** The kinds of programs that the server logs in to. */
-export const connectionKinds = ["postgres", "mysql"] as const
+export const connectionKinds = ["postgres", "mysql", "http"] as const
 export type ConnectionKind = (typeof connectionKinds)[number]
-const Kind = Schema.Literal(...connectionKinds).annotations(withMessage("must be postgres or mysql"))
+const Kind = Schema.Literal(...connectionKinds).annotations(withMessage("must be postgres, mysql or http"))
 
 /** The port of each kind, unless a connection has its own. */
-export const defaultPorts: Readonly<Record<ConnectionKind, number>> = { postgres: 5_432, mysql: 3_306 }
+export const defaultPorts: Readonly<Record<ConnectionKind, number>> = { postgres: 5_432, mysql: 3_306, http: 443 }
 
 const hostPattern = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$/
 const ConnectionHost = Schema.String.pipe(
@@ -43,14 +43,15 @@ const Ca = Schema.String.pipe(
 
 const texts = {
   name: "its name",
-  kind: "the kind of program: postgres, or mysql (also for MariaDB)",
+  kind: "the kind of program: postgres, mysql (also for MariaDB), or http (a program of your own)",
   host: "the name of the host, or its address",
   port: "its port",
-  database: "the database, in which logins are tried too",
+  database: "the database, in which logins are tried too; for http, the path of the program",
   tls: "how the certificate is checked: verify-full (with the name of the host), verify-ca, or require (not at all)",
   ca: "certificates to trust instead of those of the system, in PEM",
   user: "the user that the server logs in with",
-  password_key: "the key of the secret of this environment with the user's password, read at each use"
+  password_key:
+    "the key of the secret of this environment with the user's password, read at each use; for http, it signs requests"
 }
 
 const nameExample = ConnectionName.make("shop-db")
@@ -60,7 +61,7 @@ export const newConnection = {
   name: field(ConnectionName, texts.name, nameExample),
   kind: optional(Kind, `${texts.kind}; default: postgres`, "postgres"),
   host: field(ConnectionHost, texts.host, "db.internal.example.com"),
-  port: optional(ConnectionPort, `${texts.port}; default: 5432, or 3306 for mysql`, 5432),
+  port: optional(ConnectionPort, `${texts.port}; default: 5432, 3306 for mysql, 443 for http`, 5432),
   database: field(DatabaseName, texts.database, "shop"),
   tls: optional(Tls, `${texts.tls}; default: verify-full`, "verify-full"),
   ca: optional(Ca, texts.ca, "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n"),

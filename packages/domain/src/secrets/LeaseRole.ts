@@ -29,7 +29,7 @@ const texts = {
   name: "its name",
   connection: "the connection by which users are made and removed",
   create:
-    "the statements that make a user, with {{name}}, {{password}}, {{expires}} and {{database}}, which the server quotes",
+    "the statements that make a user, with {{name}}, {{password}}, {{expires}} and {{database}}, which the server quotes; for http, texts that the program reads",
   revoke: "the statements that remove it, with {{name}}; its sessions are ended before",
   default_ttl: "how long a lease lasts unless its caller says so, 1m to 30d",
   max_ttl: "how long it lasts at most, with all renewals"

@@ -89,15 +89,19 @@ export const filledSql = (sql: string, literals: Readonly<Record<SqlSlot, string
     : parts.map((part) => ("slot" in part ? literals[part.slot] : part.text)).join("")
 }
 
-interface CreateSlots {
+interface Slots {
   readonly needed: ReadonlyArray<SqlSlot>
   readonly optional: ReadonlyArray<SqlSlot>
 }
 
-/** The slots of statements that make a user. MySQL has no users that end at a moment. */
-export const createSlots: Readonly<Record<ConnectionKind, CreateSlots>> = {
-  postgres: { needed: ["name", "password", "expires"], optional: ["database"] },
-  mysql: { needed: ["name", "password"], optional: ["expires", "database"] }
+const none: Slots = { needed: [], optional: [] }
+const ofRemoval: Slots = { needed: ["name"], optional: ["database"] }
+
+/** The slots of each kind. MySQL has no users that end at a moment, and a program of one's own gets texts as they are. */
+export const slotsOf: Readonly<Record<ConnectionKind, Readonly<Record<"create" | "revoke", Slots>>>> = {
+  postgres: { create: { needed: ["name", "password", "expires"], optional: ["database"] }, revoke: ofRemoval },
+  mysql: { create: { needed: ["name", "password"], optional: ["expires", "database"] }, revoke: ofRemoval },
+  http: { create: none, revoke: none }
 }
 
 /** The statements of each kind of program, unless a role has its own. */
@@ -123,5 +127,6 @@ export const defaultSql = {
       "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE, CREATE TEMPORARY TABLES ON {{database}}.* TO {{name}}"
     ],
     revoke: ["DROP USER {{name}}"]
-  }
+  },
+  http: { create: ["default"], revoke: ["default"] }
 } as const

@@ -1,5 +1,6 @@
 import type { Actor } from "@coffer/domain/access/Actor"
 import type { LeaseId } from "@coffer/domain/base/Ids"
+import type { ConnectionKind } from "@coffer/domain/secrets/Connection"
 import { ConnectionName, LeaseRoleName } from "@coffer/domain/base/Names"
 import type { IssuedLease } from "@coffer/domain/secrets/Lease"
 import { Access } from "@coffer/server/access/Access"
@@ -70,7 +71,9 @@ export const createRole = (actor: Actor, request: Partial<NewLeaseRole> = {}) =>
   })
 
 /** An environment with a connection to the database. */
-const leasing = Effect.fnUntraced(function* <D extends RenewedDatabase | RenewedMariaDb>(database: D) {
+export const leasing = Effect.fnUntraced(function* <
+  D extends Pick<RenewedDatabase, "ca" | "name" | "port"> & { readonly kind: ConnectionKind }
+>(database: D) {
   const ada = yield* organization()
   yield* setSecret(ada, "RENEWER", renewerPassword)
   const place = yield* entering(ada, "connection.create")

@@ -110,7 +110,7 @@ export const drawnNames = Effect.gen(function* () {
 })
 
 /** An environment with a connection to the database, whose `DATABASE_URL` names the first user. */
-const renewing = Effect.fnUntraced(function* <D extends Renewed>(database: D) {
+export const renewing = Effect.fnUntraced(function* <D extends Renewed>(database: D) {
   const { ca, kind, port } = database
   const ada = yield* organization()
   yield* setSecret(ada, "RENEWER", renewerPassword)

@@ -55,9 +55,13 @@ const create = atEnv("create", {
   ],
   options: {
     name,
-    kind: option("kind", newConnection.kind.from, "postgres, or mysql (also for MariaDB); default: postgres"),
+    kind: option(
+      "kind",
+      newConnection.kind.from,
+      "postgres, mysql (also for MariaDB), or http (a program of your own); default: postgres"
+    ),
     host: requiredOption("host", newConnection.host.from, "The host's name or address"),
-    port: option("port", newConnection.port.from, "Its port; default: 5432, or 3306 for mysql"),
+    port: option("port", newConnection.port.from, "Its port; default: 5432, 3306 for mysql, 443 for http"),
     database: requiredOption("database", newConnection.database.from, "The database"),
     user: requiredOption("user", newConnection.user.from, "The user to log in with"),
     passwordKey: requiredOption("password-key", newConnection.password_key.from, "The secret with the user's password"),

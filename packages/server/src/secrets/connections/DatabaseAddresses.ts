@@ -4,12 +4,13 @@ import { ServerConfig } from "../../base/Config.js"
 import { judge } from "../../base/outbound/AddressVerdict.js"
 import { NetworkAccess } from "../../base/outbound/Outbound.js"
 import { ConnectionFailed, type Kind, type Login, type Target } from "./Kind.js"
+import { http } from "./HttpProgram.js"
 import { mysql } from "./MySql.js"
 import { postgres } from "./Postgres.js"
 import type { ConnectionRow } from "./Repo.js"
 
 /** The kinds of programs. */
-export const kinds: Readonly<Record<ConnectionRow["kind"], Kind>> = { postgres, mysql }
+export const kinds: Readonly<Record<ConnectionRow["kind"], Kind>> = { postgres, mysql, http }
 
 const failed = (reason: ConnectionFailed["reason"]) => new ConnectionFailed({ reason })
 

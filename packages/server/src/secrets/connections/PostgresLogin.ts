@@ -1,10 +1,10 @@
 import { Socket } from "node:net"
-import { checkServerIdentity, type ConnectionOptions } from "node:tls"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type { Client } from "pg"
+import { tlsOf } from "./ConnectionTls.js"
 import { ConnectionFailed, type ConnectionReason, type Login, type Target } from "./Kind.js"
 
 const connectMillis = 5_000
@@ -31,16 +31,6 @@ const failedBy = (error: unknown): ConnectionFailed => {
   const found = reasons.find(([pattern]) => pattern.test(code))?.[1]
   return new ConnectionFailed({ reason: found ?? (isSlow ? "timeout" : "connection") })
 }
-
-const tlsOf = ({ ca, host, tls }: Target): ConnectionOptions => ({
-  // Also when NODE_TLS_REJECT_UNAUTHORIZED=0 is set.
-  rejectUnauthorized: tls !== "require",
-  ...(ca !== null && { ca }),
-  // The connection goes to an address; the certificate is of the host.
-  ...(/[a-z]/i.test(host) && !host.includes(":") && { servername: host }),
-  checkServerIdentity: (_address, certificate) =>
-    tls === "verify-full" ? checkServerIdentity(host, certificate) : undefined
-})
 
 /** Loaded on demand: on SQLite, nothing else needs the driver. */
 const library = Effect.promise(() => import("pg"))

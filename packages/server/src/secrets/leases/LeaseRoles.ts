@@ -3,8 +3,9 @@ import { LeaseRoleId } from "@coffer/domain/base/Ids"
 import type { ConnectionName, LeaseRoleName } from "@coffer/domain/base/Names"
 import { spanMillis } from "@coffer/domain/base/Span"
 import { Conflict, ValidationError } from "@coffer/domain/errors/Errors"
+import type { ConnectionKind } from "@coffer/domain/secrets/Connection"
 import { type LeaseRole, leaseRoleDefaults } from "@coffer/domain/secrets/LeaseRole"
-import { createSlots, defaultSql, sqlProblem, type SqlSlot } from "@coffer/domain/secrets/SqlTemplate"
+import { defaultSql, slotsOf, sqlProblem } from "@coffer/domain/secrets/SqlTemplate"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type Place, sourceOf } from "../../access/Access.js"
@@ -40,12 +41,8 @@ const roleOf = ({ create_sql, revoke_sql, ...row }: LeaseRoleRow): Effect.Effect
     ...{ default_ttl: row.default_ttl, max_ttl: row.max_ttl, created_by: row.created_by, created_at: row.created_at }
   }))
 
-const check = (
-  field: string,
-  statements: ReadonlyArray<string>,
-  needed: ReadonlyArray<SqlSlot>,
-  optional: ReadonlyArray<SqlSlot> = []
-) => {
+const check = (field: "create" | "revoke", statements: ReadonlyArray<string>, kind: ConnectionKind) => {
+  const { needed, optional } = slotsOf[kind][field]
   const problem = sqlProblem(statements, needed, optional)
   return problem === null ? Effect.void : new ValidationError({ message: `${field}: ${problem}` })
 }
@@ -81,9 +78,8 @@ export class LeaseRoles extends Effect.Service<LeaseRoles>()("@coffer/server/Lea
       const ofKind = defaultSql[connection.kind]
       const { create = ofKind.create, name, revoke = ofKind.revoke } = request
       const { default_ttl = leaseRoleDefaults.default_ttl, max_ttl = leaseRoleDefaults.max_ttl } = request
-      const { needed, optional } = createSlots[connection.kind]
-      yield* check("create", create, needed, optional)
-      yield* check("revoke", revoke, ["name"], ["database"])
+      yield* check("create", create, connection.kind)
+      yield* check("revoke", revoke, connection.kind)
       if (spanMillis(default_ttl) > spanMillis(max_ttl)) {
         return yield* new ValidationError({ message: `default_ttl: must be at most max_ttl, ${max_ttl}` })
       }
