@@ -116,7 +116,7 @@ const greeting = (hasTls: boolean): Buffer =>
 const clearPassword = packet(2, Buffer.concat([Buffer.from([0xfe]), Buffer.from("mysql_clear_password\0")]))
 const sendFile = packet(1, Buffer.from("\xfb/etc/passwd", "latin1"))
 
-describe("a server that is no honest database", () => {
+describe("a dishonest server", () => {
   const lies: Readonly<Record<string, readonly [(socket: Socket) => void, string]>> = {
     "says nothing": [() => undefined, "timeout"],
     "hangs up": [(socket) => void socket.end(), "connection"],
@@ -133,23 +133,21 @@ describe("a server that is no honest database", () => {
     "never begins TLS": [(socket) => void socket.write(greeting(true)), "timeout"],
     "sends without end": [
       (socket) => {
-        const more = () => void (socket.writable && socket.write(Buffer.alloc(1 << 20, 1), () => more()))
+        const more = (): unknown => socket.writable && socket.write(Buffer.alloc(1 << 20, 1), () => more())
         socket.write(Buffer.from([0xff, 0xff, 0xff, 0]), more)
       },
       "connection"
     ]
   }
-  it.scopedLive.each(Object.entries(lies))(
-    "that %s ends the login in time, without the password",
-    ([, [speak, reason]]) =>
-      Effect.gen(function* () {
-        const { port, text } = yield* lyingServer(speak)
-        const begun = Date.now()
-        const problem = yield* problemOf(at(port))
-        assert.isBelow(Date.now() - begun, 14_000)
-        assert.notInclude(text(), renewerPassword)
-        if (reason === "certificate") assert.include(["certificate", "login refused", "connection"], problem)
-        else assert.strictEqual(problem, reason)
-      })
+  it.scopedLive.each(Object.entries(lies))("%s: the login ends in time, without the password", ([, [speak, reason]]) =>
+    Effect.gen(function* () {
+      const { port, text } = yield* lyingServer(speak)
+      const begun = Date.now()
+      const problem = yield* problemOf(at(port))
+      assert.isBelow(Date.now() - begun, 14_000)
+      assert.notInclude(text(), renewerPassword)
+      if (reason === "certificate") assert.include(["certificate", "login refused", "connection"], problem)
+      else assert.strictEqual(problem, reason)
+    })
   )
 })

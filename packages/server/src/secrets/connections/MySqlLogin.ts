@@ -50,14 +50,15 @@ const failedBy =
 /** The driver compares a certificate with "localhost" if the host is an address, so this compares it, before the login. */
 const comparingNames = (client: Connection, host: string): void => {
   const startTls: unknown = Predicate.hasProperty(client, "startTLS") ? client.startTLS : undefined
-  if (!Predicate.isFunction(startTls)) throw new Error("the driver begins TLS in another way")
   const problem = () =>
     Predicate.hasProperty(client, "stream") && client.stream instanceof TLSSocket
       ? checkServerIdentity(host, client.stream.getPeerCertificate())
       : new Error("no TLS")
   Object.assign(client, {
     startTLS: (onSecure: (error?: Error) => void) =>
-      void Reflect.apply(startTls, client, [(error?: Error) => onSecure(error ?? problem())])
+      Predicate.isFunction(startTls)
+        ? void Reflect.apply(startTls, client, [(error?: Error) => onSecure(error ?? problem())])
+        : onSecure(problem())
   })
 }
 
