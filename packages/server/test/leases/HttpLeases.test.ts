@@ -39,10 +39,15 @@ describe("a lease by the program of the page", () => {
       assert.strictEqual(yield* outcome((yield* Leases).finish(place, begun)), "Conflict")
       assert.deepStrictEqual(yield* kinds.http.leased(database.target), [])
       const late = leasedUser("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dce")
-      const failed = kinds.http.create(database.target, { name: late, password: begun.password, millis: 60_000 }, [], {
-        isWanted: Effect.void,
-        confirm: Effect.fail("the row has gone")
-      })
+      const failed = kinds.http.create(
+        database.target,
+        { name: late, password: Redacted.make("canary-lease"), millis: 60_000 },
+        [],
+        {
+          isWanted: Effect.void,
+          confirm: Effect.fail("the row has gone")
+        }
+      )
       assert.strictEqual(yield* Effect.flip(failed), "the row has gone")
       assert.deepStrictEqual(yield* kinds.http.leased(database.target), [])
     }).pipe(withLeases())

@@ -70,10 +70,15 @@ export const createRole = (actor: Actor, request: Partial<NewLeaseRole> = {}) =>
     return yield* transaction((yield* LeaseRoles).create(place, { name: roleName, connection, ...request }))
   })
 
+interface Leased {
+  readonly kind: ConnectionKind
+  readonly name: string
+  readonly port: number
+  readonly ca: string
+}
+
 /** An environment with a connection to the database. */
-export const leasing = Effect.fnUntraced(function* <
-  D extends Pick<RenewedDatabase, "ca" | "name" | "port"> & { readonly kind: ConnectionKind }
->(database: D) {
+export const leasing = Effect.fnUntraced(function* <D extends Leased>(database: D) {
   const ada = yield* organization()
   yield* setSecret(ada, "RENEWER", renewerPassword)
   const place = yield* entering(ada, "connection.create")
@@ -95,10 +100,10 @@ export const world = Effect.flatMap(
       await database.query("ALTER TABLE things OWNER TO renewer")
     })
   ),
-  leasing
+  (database) => leasing(database)
 )
 
-export const mariaDbWorld = Effect.flatMap(renewedMariaDb, leasing)
+export const mariaDbWorld = Effect.flatMap(renewedMariaDb, (database) => leasing(database))
 
 interface LeaseRequest {
   readonly ttl?: string

@@ -125,9 +125,9 @@ export const renewing = Effect.fnUntraced(function* <D extends Renewed>(database
   return { ada, database }
 })
 
-export const world = Effect.flatMap(renewedDatabase, renewing)
+export const world = Effect.flatMap(renewedDatabase, (database) => renewing(database))
 
-export const mariaDbWorld = Effect.flatMap(renewedMariaDb, renewing)
+export const mariaDbWorld = Effect.flatMap(renewedMariaDb, (database) => renewing(database))
 
 /** The connection's login to a database. */
 export const targetOf = ({ ca, name, port }: Renewed) => ({
