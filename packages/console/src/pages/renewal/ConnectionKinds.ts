@@ -31,5 +31,6 @@ const database = (kind: ConnectionKind): ReadonlyArray<KindField> => [
 /** The fields of the form by the kind of program. */
 export const kindFields: Readonly<Record<ConnectionKind, ReadonlyArray<KindField>>> = {
   postgres: database("postgres"),
-  mysql: database("mysql")
+  mysql: database("mysql"),
+  http: database("http")
 }
