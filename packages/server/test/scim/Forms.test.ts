@@ -136,7 +136,7 @@ describe("a change of attributes", () => {
       displayName: "Grace",
       name: { givenName: "Grace" },
       emails: [{ type: "work", value: email }],
-      roles: [{ value: "developer", primary: true }]
+      roles: [{ value: "developer" }]
     })
     const removed = await directory.ask(
       "PATCH",

@@ -62,10 +62,7 @@ export const userAttributes: ReadonlyArray<Attribute> = [
     description:
       "The role in the organization, if it is more than member: the highest of those given. Owners are made by owners",
     multiValued: true,
-    subAttributes: [
-      { name: "value", type: "string", description: "The role", canonicalValues: givenRoles },
-      { name: "primary", type: "boolean", description: "Whether it is the one that counts" }
-    ]
+    subAttributes: [{ name: "value", type: "string", description: "The role", canonicalValues: givenRoles }]
   }
 ]
 

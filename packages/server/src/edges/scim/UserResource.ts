@@ -23,7 +23,7 @@ export const personPart = (person: Person): Resource => {
     ...attributes,
     ...(person.externalId !== null && { externalId: person.externalId }),
     active: person.role !== null,
-    ...(role !== undefined && { roles: [{ value: role, primary: true }] })
+    ...(role !== undefined && { roles: [{ value: role }] })
   }
 }
 
