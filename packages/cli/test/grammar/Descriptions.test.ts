@@ -36,6 +36,7 @@ describe("the data of coffer", () => {
         "use read write",
         "GET HEAD POST PUT PATCH DELETE",
         "status json text stream",
+        "postgres mysql http",
         "verify-full verify-ca require",
         "none each",
         "vault github-actions gitlab kubernetes aws-secrets-manager aws-parameter-store vercel cloudflare",

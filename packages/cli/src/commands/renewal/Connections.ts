@@ -58,7 +58,7 @@ const create = atEnv("create", {
     kind: option(
       "kind",
       newConnection.kind.from,
-      "postgres, mysql (also for MariaDB), or http (a program of your own); default: postgres"
+      "Its kind: postgres, mysql (also for MariaDB), or http (a program of your own); default: postgres"
     ),
     host: requiredOption("host", newConnection.host.from, "The host's name or address"),
     port: option("port", newConnection.port.from, "Its port; default: 5432, 3306 for mysql, 443 for http"),

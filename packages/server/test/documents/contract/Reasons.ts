@@ -106,13 +106,10 @@ export const notInConsole: Reasons = {
     "secrets/Lease: shared.renewable_until",
     "secrets/LeaseRole: LeaseRole.create",
     "secrets/LeaseRole: LeaseRole.revoke",
-    "secrets/Rotation: Rotation.alphabet",
     "secrets/Rotation: Rotation.created_at",
     "secrets/Rotation: Rotation.created_by",
     "secrets/Rotation: Rotation.length",
     "secrets/Rotation: Rotation.updated_at",
-    "secrets/Rotation: Rotation.window",
-    "secrets/Rotation: RotationWindow.*",
     "server/ServerFacts: ServerFacts.renewal"
   ],
   "the dialog is about this target, and the list behind it shows its state": [
@@ -277,14 +274,7 @@ export const notInConsole: Reasons = {
 
 /** Fields of bodies that the console does not send. */
 export const notSentByConsole: Reasons = {
-  "connections, rotations, roles and leases are made by the command line": [
-    "secrets/Lease: *",
-    "secrets/LeaseRole: *",
-    "secrets/Connection: newConnection.*",
-    "secrets/Rotation: changedRotation.*",
-    "secrets/Rotation: RotationWindow.*",
-    "secrets/Rotation: newRotation.*"
-  ],
+  "leases are made by the command line": ["secrets/Lease: *"],
   [stays]: [
     "api/ExportsApi: *",
     "api/ImportsApi: *",
