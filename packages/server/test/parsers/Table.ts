@@ -38,6 +38,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "http/AcceptEncoding.ts": { list: header },
   "edges/archives/StructureChecks.ts": { JSON: caller("worker", "16 MiB: 64 KiB or a line of 6 MiB at once", "32") },
   "edges/console/Negotiation.ts": { list: header },
+  "edges/mcp/SealedQuestions.ts": { JSON: own("a sealed state: it is opened before it is parsed") },
   "edges/pages/Intents.ts": { query: url },
   "edges/pages/LoginFlows.ts": { JSON: own("a sealed cookie: it is opened before it is parsed") },
   "edges/pages/Next.ts": { URL: caller("loop", "a bound of its own, below that of a head") },
@@ -70,9 +71,6 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   },
   "directory/consents/Registrations.ts": { JSON: own("a sealed registration: it is opened before it is parsed") },
   "access/caller/Authenticator.ts": { JSON: own("100 keys of a delegation") },
-  "access/place/PlaceRow.ts": {
-    JSON: own("rules of the caller, which the database puts together: 1,000 and those of groups")
-  },
   "access/gate/Protections.ts": { JSON: own("100 addresses") },
   "secrets/archives/ImportedVersions.ts": { reference: caller("loop", "64 KiB a value, 32 references") },
   "secrets/declared/Declared.ts": { RE2: caller("loop", "256 characters, and a bound of states") },
