@@ -74,7 +74,10 @@ describe("connections", () => {
       // The password is read at each use.
       yield* setSecret(ada, "RENEWER", "another")
       const refused = yield* tryIt
-      assert.deepInclude(refused, { ok: false, problem: "the database refused the login" })
+      assert.deepInclude(refused, {
+        ok: false,
+        problem: "the database refused the login: check the connection's user and the secret with its password"
+      })
       const log = JSON.stringify(yield* entries())
       assert.isFalse(log.includes(renewerPassword) || log.includes("another"))
       assert.isTrue(log.includes('"connection.test"'))

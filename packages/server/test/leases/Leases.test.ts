@@ -322,7 +322,10 @@ describe("a lease", () => {
       yield* revoke(ada, made.id)
       for (let failures = 1; failures <= 12; failures++) {
         yield* round
-        assert.deepInclude((yield* list(ada))[0], { state: "ending", problem: "the database refused the login" })
+        assert.deepInclude((yield* list(ada))[0], {
+          state: "ending",
+          problem: "the database refused the login: check the connection's user and the secret with its password"
+        })
         yield* round
         yield* TestClock.adjust(removalBackoff(failures))
       }
@@ -377,7 +380,10 @@ describe("a lease", () => {
           {
             ...{ project: "webshop", env: "prod", role: "app-role", username: made.username },
             ...{ holder: "ada@example.com", failures: 15 },
-            ...{ problem: "the database refused the login", database: `localhost:${database.port}/postgres` }
+            ...{
+              problem: "the database refused the login: check the connection's user and the secret with its password",
+              database: `localhost:${database.port}/postgres`
+            }
           }
         ]
       )

@@ -82,7 +82,10 @@ describe.skipIf(!hasMariaDb)("a rotation on MariaDB (needs mariadbd)", () => {
           yield* turn(id)
           return (yield* show).problem
         })
-      assert.strictEqual(yield* problemAfter("SELECT 1"), "the database refused the login")
+      assert.strictEqual(
+        yield* problemAfter("SELECT 1"),
+        "the database refused the login: check the connection's user and the secret with its password"
+      )
       yield* setSecret(ada, "RENEWER", "canary-renewer-1")
       const notAllowed = "the connection's user may not do this in the database"
       assert.strictEqual(yield* problemAfter("REVOKE CREATE USER ON *.* FROM renewer@'%'"), notAllowed)

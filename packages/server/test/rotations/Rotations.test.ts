@@ -137,7 +137,11 @@ describe("a rotation", () => {
       for (let failures = 1; failures <= mostFailures; failures++) {
         yield* turn(id)
         assert.lengthOf(sent, failures < 2 ? 0 : 1, "at most once a day")
-        assert.deepInclude(yield* show, { failures, state: "drawn", problem: "the database refused the login" })
+        assert.deepInclude(yield* show, {
+          failures,
+          state: "drawn",
+          problem: "the database refused the login: check the connection's user and the secret with its password"
+        })
         yield* turn(id)
         assert.strictEqual((yield* show).failures, failures, "not before its time")
         yield* TestClock.adjust(backoffMillis(failures))
@@ -149,7 +153,7 @@ describe("a rotation", () => {
       assert.strictEqual(yield* outcome(runNow), "Conflict")
       assert.match(
         sent[0] ?? "",
-        /shop-app of acme\/webshop\/prod by the connection shop-db fails: the database refused the login\./
+        /shop-app of acme\/webshop\/prod by the connection shop-db fails: the database refused the login: check the connection's user and the secret with its password\./
       )
 
       yield* setSecret(ada, "RENEWER", "canary-renewer-1")

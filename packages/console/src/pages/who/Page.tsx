@@ -31,6 +31,7 @@ const Cell = ({ ask, holder, place }: CellProps) => (
       {holder.permission}
       <span class="hidden"> in {place}: why</span>
     </button>
+    {holder.because.key_pattern !== undefined && <span class="badge">some keys</span>}
     {holder.because.expires_at !== undefined && <span class="badge">ends</span>}
     <UsageBadge usage={holder.usage} />
     {(holder.delegations?.length ?? 0) > 0 && <span class="badge">delegated</span>}

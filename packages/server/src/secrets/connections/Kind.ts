@@ -15,6 +15,7 @@ export type ConnectionReason =
   | "connection"
   | "timeout"
   | "login refused"
+  | "renewed login refused"
   | "no database"
   | "no user"
   | "not allowed"
@@ -31,7 +32,8 @@ const sentences: Readonly<Record<ConnectionReason, string>> = {
   certificate: "the host has no valid certificate",
   connection: "the connection failed",
   timeout: "there was no complete response in time",
-  "login refused": "the database refused the login",
+  "login refused": "the database refused the login: check the connection's user and the secret with its password",
+  "renewed login refused": "the database refused the login with the new password",
   "no database": "the database does not exist",
   "no user": "the user does not exist in the database",
   "not allowed": "the connection's user may not do this in the database",

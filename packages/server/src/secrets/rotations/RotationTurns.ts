@@ -16,6 +16,7 @@ import { timestamp } from "../../base/Time.js"
 import { Database } from "../../database/Database.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { orgScope } from "../../database/Scopes.js"
+import { ConnectionFailed } from "../connections/Kind.js"
 import { connectionsRepo } from "../connections/Repo.js"
 import { DatabaseSlots } from "../connections/DatabaseSlots.js"
 import { makePasswords } from "../connections/Passwords.js"
@@ -35,6 +36,10 @@ const minute = 60_000
 
 /** How long a step waits that has failed so often: 1 minute to 6 hours. */
 export const backoffMillis = (failures: number): number => Math.min(minute * 2 ** (failures - 1), 360 * minute)
+
+/** The login of a new password, which has nothing to do with the connection's own. */
+const ofRenewed = (error: ConnectionFailed): ConnectionFailed =>
+  error.reason === "login refused" ? new ConnectionFailed({ reason: "renewed login refused" }) : error
 
 const messageOf = (error: { readonly message: string }): string => error.message.slice(0, 500)
 
@@ -122,7 +127,7 @@ export const makeTurns = Effect.gen(function* () {
     Effect.gen(function* () {
       const login = { user: yield* userOf(row), password: yield* passwords.read(row) }
       const { inTurn, kind, target } = yield* targetFor(row)
-      yield* inTurn(kind.check(target, login))
+      yield* inTurn(Effect.mapError(kind.check(target, login), ofRenewed))
       yield* advance(row, "proved")
     })
 
