@@ -13,6 +13,7 @@ import { node } from "../support/Programs.js"
 import { workplace } from "../support/Workplace.js"
 
 const sdks = process.env["COFFER_SDKS"] ?? ""
+const has = (name: string) => sdks !== "" && existsSync(join(sdks, name))
 const folder = mkdtempSync(join(tmpdir(), "coffer-sdks-"))
 const certificate = certificateFor("localhost")
 writeFileSync(join(folder, "ca.pem"), certificate.cert)
@@ -150,7 +151,7 @@ print(stripe.Refund.create(charge="ch_1", amount=7).amount, end="")`,
 
 describe("behind coffer use proxy, the SDK of", () => {
   for (const [vendor, { isForward, javascript, python, says }] of Object.entries(scripts)) {
-    it.skipIf(!existsSync(join(sdks, "node_modules")))(`${vendor} for Node works unchanged`, async () => {
+    it.skipIf(!has("node_modules"))(`${vendor} for Node works unchanged`, async () => {
       const file = join(sdks, `${vendor}-${process.pid}.mjs`)
       writeFileSync(file, javascript)
       const said = await run(reverse(), {}, node, file)
@@ -158,7 +159,7 @@ describe("behind coffer use proxy, the SDK of", () => {
       assert.strictEqual(said, says)
     })
 
-    it.skipIf(!existsSync(join(sdks, "python")))(`${vendor} for Python works unchanged`, async () => {
+    it.skipIf(!has("python"))(`${vendor} for Python works unchanged`, async () => {
       const environment = {
         PYTHONPATH: join(sdks, "python"),
         ...(isForward && { API: `https://localhost:${api.port}` })

@@ -250,12 +250,20 @@ const quiet = async (): Promise<void> => {
   }
 }
 
+const isOver = ({ cpu, rows }: Stall, most: number): boolean => cpu > budget * tolerance || rows > most
+
+/** The lesser figures of two tries: in one of them, another request may have gone on. */
+const lesserOf = (one: Stall, other: Stall): Stall => ({
+  ...one,
+  cpu: Math.min(one.cpu, other.cpu),
+  rows: Math.min(one.rows, other.rows)
+})
+
 const measure = async (call: string, caller: Caller, row: Row): Promise<void> => {
   let best: Stall | undefined
   const most = manyRows[call] ?? fewRows
-  const isOver = ({ cpu, rows }: Stall) => cpu > budget * tolerance || rows > most
   let refusals = 0
-  for (let tries = 0; tries < attempts && (best === undefined || isOver(best)); tries++) {
+  for (let tries = 0; tries < attempts && (best === undefined || isOver(best, most)); tries++) {
     const stall = await attempt(call, caller, row)
     if (stall.rows > most || stall.status === busy) await quiet()
     if (stall.status === busy && ++refusals < patience) {
@@ -263,9 +271,7 @@ const measure = async (call: string, caller: Caller, row: Row): Promise<void> =>
       continue
     }
     if (best === undefined) best = stall
-    else if (stall.status === best.status) {
-      best = { ...best, cpu: Math.min(best.cpu, stall.cpu), rows: Math.min(best.rows, stall.rows) }
-    }
+    else if (stall.status === best.status) best = lesserOf(best, stall)
   }
   if (best !== undefined) table.push({ call, input: row[0], caller, ...best })
 }
@@ -318,16 +324,17 @@ describe("no call holds the event loop for longer than its budget, or changes mo
           for (const caller of ["ruled", "anonymous"] as const) {
             const headers = caller === "ruled" ? { "x-api-key": limits.credentials.ruled } : {}
             let best: Stall | undefined
-            for (let tries = 0; tries < attempts && (best === undefined || best.cpu > budget * tolerance); tries++) {
+            for (let tries = 0; tries < attempts && (best === undefined || isOver(best, fewRows)); tries++) {
               const stall = await knock(door, row, headers)
-              if (best === undefined || stall.cpu < best.cpu) best = stall
+              if (stall.rows > fewRows) await quiet()
+              best = best === undefined ? stall : lesserOf(best, stall)
             }
             if (best !== undefined) lines.push({ call: door, input: row.input, caller, ...best })
           }
         }
         table.push(...lines)
         assert.deepStrictEqual(
-          lines.filter(({ cpu, rows }) => cpu > budget * tolerance || rows > fewRows),
+          lines.filter((line) => isOver(line, fewRows)),
           []
         )
         assert.isTrue(
