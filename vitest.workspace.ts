@@ -39,7 +39,7 @@ const ofPostgres = "test/postgres/**/*"
  */
 const onBoth = [
   "access/{Access,RequestStates}",
-  "audit/{Archives,AuditIndex,Flush,LogWatch}",
+  "audit/{Flush,LogWatch}",
   "database/Port",
   "organizations/Organizations"
 ]
@@ -49,7 +49,7 @@ const onBothInLongTier = [
   "acl/{AccessTable,Holders,RulesForKeys,RulesThatEnd,Usage}",
   "archives/{Archives,Columns,Kills,Protections,References,Rules}",
   "api/{Client,Connections}",
-  "audit/{AuditLog,UncleanEnds}",
+  "audit/{Archives,AuditIndex,AuditLog,UncleanEnds}",
   "authorization/{Delegations,Races}",
   "auth/{ClientLogins,LastUse}",
   "declared/Declared",
@@ -80,8 +80,11 @@ const onBothInLongTier = [
   "webhooks/{Deliveries,Holdups}"
 ]
 
-/** Whether a file is of such a suite. */
-const isOfLongTier = picomatch(onBothInLongTier.map((name) => `${name}{,.long}.test.ts`))
+/** All files of suites, of both tiers. */
+const suites = (names: ReadonlyArray<string>) => names.map((name) => `test/${name}{,.long}.test.ts`)
+
+const isOnBothInLongTier = picomatch(suites(onBothInLongTier))
+const isOfPostgres = picomatch(ofPostgres)
 
 /** And those that run on PostgreSQL in a soak only: it would take too long with all other tests. */
 const onBothInSoak = [
@@ -141,8 +144,17 @@ const setupFiles = (name: string) => [
   `${import.meta.dirname}/packages/${name === "server" ? name : "domain"}/test/support/Umask.ts`
 ]
 
-/** All files of suites, of both tiers. */
-const suites = (names: ReadonlyArray<string>) => names.map((name) => `test/${name}{,.long}.test.ts`)
+const isLong = (file: string) => file.includes(".long.")
+
+const names = ["domain", "client", "client-effect4", "server", "cli", "mcp", "console"]
+
+const ofOtherParts = filesOfOtherParts([
+  ...names.map((name) => {
+    const isElsewhere = picomatch([ofPostgres, ...suites(inSoak[name] ?? [])])
+    return { name, isOfLongTier: (file: string) => isLong(file) && !isElsewhere(file) }
+  }),
+  { name: "postgres", isOfLongTier: (file) => isOnBothInLongTier(file) || (isOfPostgres(file) && isLong(file)) }
+])
 
 const project = (name: string) => ({
   resolve: { alias },
@@ -150,12 +162,7 @@ const project = (name: string) => ({
     name,
     root: `packages/${name}`,
     include: [files("test/**/*")],
-    exclude: [
-      ofPostgres,
-      ...excluded,
-      ...(isSoak ? [] : suites(inSoak[name] ?? [])),
-      ...filesOfOtherParts(name, `packages/${name}/test`)
-    ],
+    exclude: [ofPostgres, ...excluded, ...(isSoak ? [] : suites(inSoak[name] ?? [])), ...ofOtherParts(name)],
     fakeTimers: { toFake: [] },
     setupFiles: setupFiles(name),
     testTimeout: limit,
@@ -177,12 +184,7 @@ const postgres = {
       ...(tier === "fast" ? [] : suites(onBothInLongTier)),
       ...(isSoak ? suites(onBothInSoak) : [])
     ],
-    exclude: [
-      ...excluded,
-      ...filesOfOtherParts("postgres", "packages/server/test", (file) =>
-        file.startsWith("postgres/") ? file.includes(".long.") : isOfLongTier(file)
-      )
-    ],
+    exclude: [...excluded, ...ofOtherParts("postgres")],
     globalSetup: [staleBuild, "./test/support/postgres/Start.ts"]
   }
 }
@@ -199,8 +201,4 @@ const consoleOnPostgres = {
   }
 }
 
-export default defineWorkspace([
-  ...["domain", "client", "client-effect4", "server", "cli", "mcp", "console"].map((name) => project(name)),
-  postgres,
-  ...(isSoak ? [consoleOnPostgres] : [])
-])
+export default defineWorkspace([...names.map(project), postgres, ...(isSoak ? [consoleOnPostgres] : [])])

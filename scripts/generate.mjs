@@ -26,7 +26,7 @@ const steps = [
   [
     "packages/server/test/api/answers.txt",
     ...bin("vitest/vitest.mjs"),
-    ...["run", "-u", "--no-isolate", "--project", "server", "packages/server/test/api/Answers.test.ts"]
+    ...["run", "-u", "--no-isolate", "--project", "server", "packages/server/test/api/Answers.long.test.ts"]
   ]
 ]
 

@@ -29,7 +29,7 @@ export default defineConfig({
           // A mutant that lets a test wait for ever fails it. Stryker's own limit costs a start of its worker.
           testTimeout: 15_000,
           hookTimeout: 15_000,
-          include: parts[process.env.COFFER_MUTATED].tests.map((name) => `test/${name}.test.ts`),
+          include: parts[process.env.COFFER_MUTATED].tests.map((name) => `test/${name}{,.long}.test.ts`),
           setupFiles: [],
           globalSetup: [],
           poolOptions

@@ -29,7 +29,7 @@ const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": 
 const needsOtherSide =
   /^coffer (import vault|push bao|target check|verify-release|use request|access request|approval (approve|refuse)|org export (approve|end)|org leave|webhook (test|resend)) /
 
-/** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser, and Passkeys.test.ts a passkey. */
+/** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser, and Passkeys.long.test.ts a passkey. */
 const asksPerson = [
   // Needs a clipboard: Clip.long.test.ts has one.
   "coffer get API_KEY --clip",

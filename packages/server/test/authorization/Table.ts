@@ -778,7 +778,7 @@ const table: Readonly<Record<string, Row>> = {
 
   "POST /api/orgs/:org_name/acl": row(201, granters, "acl.grant", ownAccount),
   "GET /api/orgs/:org_name/acl": row(200, ruleReaders, "acl.list"),
-  // About the caller itself; about others, AccessRules.test.ts.
+  // About the caller itself; about others, AccessRules.long.test.ts.
   "GET /api/orgs/:org_name/acl/explain": row(200, insidersOfProject, "acl.explain"),
   "GET /api/orgs/:org_name/access": row(200, insiders, "acl.explain"),
   [`GET ${env}/access`]: row(200, adminsInProject, "access.list"),

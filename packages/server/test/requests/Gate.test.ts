@@ -14,7 +14,7 @@ const harmless: Readonly<Record<string, string>> = {
   [`POST ${env}/access/reviews`]: "records who may do what, and changes nothing",
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/use": "sends a request, and changes no secret",
   "PUT /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection":
-    "is refused by its own comparison when it weakens: see Changes.test.ts",
+    "is refused by its own comparison when it weakens: see Changes.long.test.ts",
   [`POST ${env}/targets/:target_name/plan`]: "compares, and changes no secret",
   [`POST ${env}/targets/:target_name/check`]: "compares, and changes no secret",
   [`POST ${env}/targets/:target_name/push`]: "sends what the target says, which passed the gate",
@@ -53,11 +53,11 @@ const elsewhere: Readonly<Record<string, ReadonlyArray<string>>> = {
     "/api/orgs/:org_name/projects/:project_name/declared/",
     "/api/orgs/:org_name/projects/:project_name/previews"
   ],
-  "is refused while something below it is protected: see WaysOfWriting.test.ts": [
+  "is refused while something below it is protected: see WaysOfWriting.long.test.ts": [
     "DELETE /api/orgs/:org_name",
     "DELETE /api/orgs/:org_name/projects/:project_name"
   ],
-  "brings back or erases a removed place, with its votes if it was protected: see Trash.test.ts": [
+  "brings back or erases a removed place, with its votes if it was protected: see Trash.long.test.ts": [
     "/api/trash",
     "/api/orgs/:org_name/trash",
     "/api/orgs/:org_name/projects/:project_name/trash"

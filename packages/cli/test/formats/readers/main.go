@@ -1,4 +1,4 @@
-// Prints what a Go library reads in a .env file: readers godotenv|compose-go FILE. Readers.test.ts builds and runs it.
+// Prints what a Go library reads in a .env file: readers godotenv|compose-go FILE. Readers.long.test.ts builds and runs it.
 package main
 
 import (
