@@ -9,7 +9,7 @@ import { keepFocus } from "./Focus.js"
 interface DialogProps {
   readonly title: string
   readonly close: () => void
-  readonly class?: string
+  readonly class?: string | undefined
   /** While true, the dialog stays open: otherwise its result, such as a key that is shown once, would be lost. */
   readonly busy?: ReadonlySignal<boolean>
   /** Whether Back leaves the dialog alone, because it asks about a step of Back itself. */

@@ -6,9 +6,10 @@ import { Problem } from "./Problem.js"
 
 interface FormDialogProps<A> {
   readonly title: string
-  readonly verb: "Create" | "Save"
+  readonly verb: "Allow" | "Create" | "Save"
   readonly act: Action
   readonly close: () => void
+  readonly class?: string
   /** The input as the call takes it, or the problem with it. */
   readonly made: Either.Either<A, string>
   /** Whether enough is typed that its problem helps. */
@@ -19,9 +20,9 @@ interface FormDialogProps<A> {
 
 /** A dialog with a form, which says in place why it cannot be sent yet, and what went wrong. */
 export const FormDialog = <A,>(props: FormDialogProps<A>) => {
-  const { act, children, close, isBegun, made, submit, title, verb } = props
+  const { act, children, class: name, close, isBegun, made, submit, title, verb } = props
   return (
-    <Dialog title={title} busy={act.isBusy} close={close}>
+    <Dialog title={title} class={name} busy={act.isBusy} close={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault()

@@ -1,11 +1,10 @@
 import type { Connection } from "@coffer/domain/secrets/Connection"
-import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
-import { DeleteDialog } from "../../kit/Delete.js"
-import { Menu, MenuItem } from "../../kit/Menu.js"
+import { MenuItem } from "../../kit/Menu.js"
 import { By } from "../../kit/Person.js"
 import { Problem } from "../../kit/Problem.js"
+import { RowMenu } from "../../kit/RowMenu.js"
 import { noteDone } from "../../state/Done.js"
 import type { EnvPath } from "./RenewalRead.js"
 
@@ -18,7 +17,6 @@ interface ConnectionProps {
 /** A program that the server logs in to. */
 export const ConnectionRow = ({ changed, connection, path }: ConnectionProps) => {
   const act = useAct()
-  const isEnding = useSignal(false)
   const { created_at, created_by, database, host, kind, name, password_key, port, tls, user } = connection
   const at = { ...path, connection_name: name }
   const test = () => {
@@ -50,27 +48,17 @@ export const ConnectionRow = ({ changed, connection, path }: ConnectionProps) =>
         <By time={created_at} who={created_by} />
       </td>
       <td class="actions">
-        <Menu label={`Actions for ${name}`}>
+        <RowMenu
+          what="connection"
+          name={name}
+          remove={call("connections", (api) => api.delete({ path: at }))}
+          done={changed}
+          consequences="The secret with its password stays. Rotations and roles that use the connection must be deleted first."
+        >
           <MenuItem run={test} why={act.isBusy.value ? "a test runs" : null}>
             Test<span class="hidden"> {name}</span>
           </MenuItem>
-          <MenuItem run={() => (isEnding.value = true)}>
-            Delete<span class="hidden"> {name}</span>
-          </MenuItem>
-        </Menu>
-        {isEnding.value && (
-          <DeleteDialog
-            what="connection"
-            name={name}
-            remove={call("connections", (api) => api.delete({ path: at }))}
-            done={changed}
-            close={() => (isEnding.value = false)}
-          >
-            <p>
-              The secret with its password stays. Rotations and roles that use the connection must be deleted first.
-            </p>
-          </DeleteDialog>
-        )}
+        </RowMenu>
       </td>
     </tr>
   )

@@ -1,9 +1,7 @@
 import type { LeaseRole } from "@coffer/domain/secrets/LeaseRole"
-import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
-import { DeleteDialog } from "../../kit/Delete.js"
-import { Menu, MenuItem } from "../../kit/Menu.js"
 import { By } from "../../kit/Person.js"
+import { RowMenu } from "../../kit/RowMenu.js"
 import type { EnvPath } from "./RenewalRead.js"
 
 interface RoleProps {
@@ -15,7 +13,6 @@ interface RoleProps {
 /** How leased users are made. */
 export const RoleRow = ({ changed, path, role }: RoleProps) => {
   const { connection, created_at, created_by, default_ttl, max_ttl, name } = role
-  const isEnding = useSignal(false)
   return (
     <tr>
       <th scope="row">{name}</th>
@@ -27,22 +24,13 @@ export const RoleRow = ({ changed, path, role }: RoleProps) => {
         <By time={created_at} who={created_by} />
       </td>
       <td class="actions">
-        <Menu label={`Actions for ${name}`}>
-          <MenuItem run={() => (isEnding.value = true)}>
-            Delete<span class="hidden"> {name}</span>
-          </MenuItem>
-        </Menu>
-        {isEnding.value && (
-          <DeleteDialog
-            what="role"
-            name={name}
-            remove={call("leaseRoles", (api) => api.delete({ path: { ...path, role_name: name } }))}
-            done={changed}
-            close={() => (isEnding.value = false)}
-          >
-            <p>Nobody can lease a user of it any more. Leases that live must be revoked first.</p>
-          </DeleteDialog>
-        )}
+        <RowMenu
+          what="role"
+          name={name}
+          remove={call("leaseRoles", (api) => api.delete({ path: { ...path, role_name: name } }))}
+          done={changed}
+          consequences="Nobody can lease a user of it any more. Leases that live must be revoked first."
+        />
       </td>
     </tr>
   )

@@ -1,10 +1,9 @@
 import type { Rotation } from "@coffer/domain/secrets/Rotation"
-import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
-import { DeleteDialog } from "../../kit/Delete.js"
-import { Menu, MenuItem } from "../../kit/Menu.js"
+import { MenuItem } from "../../kit/Menu.js"
 import { Problem } from "../../kit/Problem.js"
+import { RowMenu } from "../../kit/RowMenu.js"
 import { Ahead, When } from "../../kit/When.js"
 import { noteDone } from "../../state/Done.js"
 import type { EnvPath } from "./RenewalRead.js"
@@ -32,7 +31,6 @@ interface RotationProps {
 export const RotationRow = ({ changed, edit, path, rotation }: RotationProps) => {
   const { connection, due_at, every, name, paused, rotated_at, users, writes } = rotation
   const act = useAct()
-  const isEnding = useSignal(false)
   const at = { ...path, rotation_name: name }
   const pause = (paused: boolean) => call("rotations", (api) => api.update({ path: at, payload: { paused } }))
   return (
@@ -52,7 +50,13 @@ export const RotationRow = ({ changed, edit, path, rotation }: RotationProps) =>
         {paused === null && <Ahead time={due_at} />} <span class="quiet">every {every}</span>
       </td>
       <td class="actions">
-        <Menu label={`Actions for ${name}`}>
+        <RowMenu
+          what="rotation"
+          name={name}
+          remove={call("rotations", (api) => api.delete({ path: at }))}
+          done={changed}
+          consequences="The secrets and the users in the database stay as they are, and are renewed no more."
+        >
           <MenuItem
             why={paused === null ? null : "it is paused"}
             run={() => {
@@ -82,21 +86,7 @@ export const RotationRow = ({ changed, edit, path, rotation }: RotationProps) =>
             {paused === null ? "Pause" : "Resume"}
             <span class="hidden"> {name}</span>
           </MenuItem>
-          <MenuItem run={() => (isEnding.value = true)}>
-            Delete<span class="hidden"> {name}</span>
-          </MenuItem>
-        </Menu>
-        {isEnding.value && (
-          <DeleteDialog
-            what="rotation"
-            name={name}
-            remove={call("rotations", (api) => api.delete({ path: at }))}
-            done={changed}
-            close={() => (isEnding.value = false)}
-          >
-            <p>The secrets and the users in the database stay as they are, and are renewed no more.</p>
-          </DeleteDialog>
-        )}
+        </RowMenu>
       </td>
     </tr>
   )

@@ -3,14 +3,12 @@ import { body } from "@coffer/domain/base/Schemas"
 import { type UseMethod, useMethods } from "@coffer/domain/secrets/UseMethod"
 import { approvalKinds, newUseRule, responseKinds, type UseRule } from "@coffer/domain/secrets/UseRule"
 import { useSignal } from "@preact/signals"
-import * as Either from "effect/Either"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
 import { decodeForm, wordsOf } from "../../kit/Decode.js"
-import { Dialog } from "../../kit/Dialog.js"
-import { Problem } from "../../kit/Problem.js"
+import { FormDialog } from "../../kit/FormDialog.js"
 import { TextField } from "../../kit/TextField.js"
 import { PlacementFields, placementInput, usePlacement } from "./Placement.js"
 
@@ -49,91 +47,74 @@ export const UseForm = ({ close, done, path, rule: before }: FormProps) => {
   })
   const isBegun = accounts.value !== "" && hosts.value !== "" && paths.value !== ""
   return (
-    <Dialog
+    <FormDialog
       title={before === null ? `Allow a use of ${path.key}` : `Change a use rule of ${path.key}`}
+      verb={before === null ? "Allow" : "Save"}
       class="wide"
-      busy={act.isBusy}
+      act={act}
       close={close}
+      made={rule}
+      isBegun={isBegun}
+      submit={(payload) => {
+        act.run(
+          call("useRules", (api) =>
+            before === null
+              ? api.create({ path, payload })
+              : api.update({ path: { ...path, use_rule_id: before.id }, payload })
+          ),
+          done
+        )
+      }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (Either.isLeft(rule)) return
-          const payload = rule.right
-          act.run(
-            call("useRules", (api) =>
-              before === null
-                ? api.create({ path, payload })
-                : api.update({ path: { ...path, use_rule_id: before.id }, payload })
-            ),
-            done
-          )
-        }}
-      >
-        <TextField
-          label="Who"
-          text={accounts}
-          placeholder="agent, grace@example.com"
-          hint="names of service accounts, or e-mail addresses; they also need a rule with the permission use"
+      <TextField
+        label="Who"
+        text={accounts}
+        placeholder="agent, grace@example.com"
+        hint="names of service accounts, or e-mail addresses; they also need a rule with the permission use"
+      />
+      <TextField label="Hosts" text={hosts} placeholder="api.stripe.com" hint="exact names, with a port if not 443" />
+      <TextField
+        label="Paths"
+        text={paths}
+        placeholder="/v1/refunds /v1/refunds/*"
+        hint="exact, or with one * at the end"
+      />
+      <fieldset class="secret-methods">
+        <legend>Methods</legend>
+        {useMethods.map((method) => (
+          <Check
+            key={method}
+            isChecked={methods.value.includes(method)}
+            choose={(isChecked) => {
+              methods.value = useMethods.filter((one) => (one === method ? isChecked : methods.value.includes(one)))
+            }}
+          >
+            {method}
+          </Check>
+        ))}
+      </fieldset>
+      <PlacementFields placement={placement} />
+      <div class="fields">
+        <TextField label="Requests a minute" text={perMinute} maxLength={5} />
+        <TextField label="Requests a day" text={perDay} maxLength={8} />
+        <Choose
+          label="Returns"
+          value={response.value}
+          words={responseKinds}
+          choose={(word) => (response.value = word)}
         />
-        <TextField label="Hosts" text={hosts} placeholder="api.stripe.com" hint="exact names, with a port if not 443" />
-        <TextField
-          label="Paths"
-          text={paths}
-          placeholder="/v1/refunds /v1/refunds/*"
-          hint="exact, or with one * at the end"
+        <Choose
+          label="Approval"
+          value={approval.value}
+          words={approvalKinds}
+          choose={(word) => (approval.value = word)}
         />
-        <fieldset class="secret-methods">
-          <legend>Methods</legend>
-          {useMethods.map((method) => (
-            <Check
-              key={method}
-              isChecked={methods.value.includes(method)}
-              choose={(isChecked) => {
-                methods.value = useMethods.filter((one) => (one === method ? isChecked : methods.value.includes(one)))
-              }}
-            >
-              {method}
-            </Check>
-          ))}
-        </fieldset>
-        <PlacementFields placement={placement} />
-        <div class="fields">
-          <TextField label="Requests a minute" text={perMinute} maxLength={5} />
-          <TextField label="Requests a day" text={perDay} maxLength={8} />
-          <Choose
-            label="Returns"
-            value={response.value}
-            words={responseKinds}
-            choose={(word) => (response.value = word)}
-          />
-          <Choose
-            label="Approval"
-            value={approval.value}
-            words={approvalKinds}
-            choose={(word) => (approval.value = word)}
-          />
-        </div>
-        <p class="hint">
-          {approval.value === "each"
-            ? "A person with admin sees each request as it would be sent, and approves it."
-            : "Requests within the rule are sent at once."}
-        </p>
-        {isBegun && Either.isLeft(rule) && (
-          <p class="hint bad" role="status">
-            {rule.left}
-          </p>
-        )}
-        <Problem failure={act.failure.value} />
-        <footer>
-          <button type="button" disabled={act.isBusy.value} onClick={close}>
-            Cancel
-          </button>
-          <button class="primary" disabled={act.isBusy.value || Either.isLeft(rule)}>
-            {before === null ? "Allow" : "Save"}
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+      </div>
+      <p class="hint">
+        {approval.value === "each"
+          ? "A person with admin sees each request as it would be sent, and approves it."
+          : "Requests within the rule are sent at once."}
+      </p>
+    </FormDialog>
   )
 }
