@@ -16,7 +16,7 @@ export const ticked = { confirm: { action: "accept", content: { confirm: true } 
 
 /** Makes a call in the revision 2026-07-28, as a host that asks its person and opens pages. Returns the result or the error. */
 export const round = async (
-  server: Stage,
+  server: Pick<Stage, "send">,
   { can = { form: {}, url: {} }, headers, parameters = {}, query = "", replies, state, tool }: Round
 ): Promise<Json> => {
   const { text } = await server.send({
