@@ -243,6 +243,28 @@ describe("a platform without an answer", () => {
     }).pipe(asAutomatic)
   )
 
+  it.effect("is tried again at once when the credential is set anew", () =>
+    Effect.gen(function* () {
+      const { ada, kv } = yield* world({ automatic: "push" })
+      yield* setSecret(ada, "VAULT_TOKEN", "a revoked token")
+      for (let tries = 0; tries < 5; tries++) {
+        yield* look
+        yield* TestClock.adjust(hour)
+      }
+      yield* look
+      assert.deepInclude(yield* status, {
+        failures: 6,
+        problem: "it answered with the status 403: the credential may not do this there"
+      })
+      yield* setSecret(ada, "STRIPE_KEY", "another")
+      assert.strictEqual(yield* look, 0)
+      yield* writeBundle(ada, { set: { VAULT_TOKEN: token, SECOND: "two" } })
+      assert.strictEqual(yield* look, 1)
+      assert.deepStrictEqual(kv.data(path), { STRIPE_KEY: "another", SECOND: "two" })
+      assert.deepInclude(yield* status, { failures: 0, problem: null, retry_at: null })
+    }).pipe(asAutomatic)
+  )
+
   it("waits 1, 2, 4 minutes and so on, and never longer than 6 hours", () => {
     assert.deepStrictEqual(
       [1, 2, 3, 9, 10, 50].map((failures) => backoffMillis(failures) / minute),

@@ -73,7 +73,7 @@ export const secretWritten =
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
     const repo = yield* secretsRepo
-    const { addNote, moveDues, remove, restore, setTotals, totals, totalsAhead } = yield* changesRepo
+    const { addNote, moveDues, remove, restore, retryTargets, setTotals, totals, totalsAhead } = yield* changesRepo
     const versions = yield* Versions
     const plans = yield* makeChangePlans
     const audit = yield* AuditLog
@@ -186,6 +186,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       // A new secret has no due date yet.
       const isUpdating = steps.some(({ change }) => change === "updated")
       if (isUpdating) yield* moveDues(totals, place.env.id, { revision, at: claimed.at })
+      yield* retryTargets(totals, place.env.id, revision)
       yield* setTotals({ id: place.env.id, revision, ...after })
       if (note !== undefined) yield* addNote({ envId: place.env.id, revision, note })
       recordRevision(place, revision)

@@ -15,7 +15,9 @@ const TotalsRow = Schema.Struct({
   /** 0: nothing declared; 1: declared; 2: declared, in strict mode. */
   declares: Schema.Literal(0, 1, 2),
   /** Whether a secret of the environment is to be replaced at an age. */
-  rotating: Schema.Literal(0, 1)
+  rotating: Schema.Literal(0, 1),
+  /** Whether a target of the environment waits until the server tries again. */
+  retrying: Schema.Literal(0, 1)
 })
 export type Totals = typeof TotalsRow.Type
 
@@ -56,7 +58,10 @@ export const changesRepo = Effect.gen(function* () {
           ELSE 0 END AS declares,
         CASE WHEN EXISTS (
           SELECT 1 FROM secret_dues d WHERE d.env_id = e.id AND d.rotate_every_days IS NOT NULL
-        ) THEN 1 ELSE 0 END AS rotating
+        ) THEN 1 ELSE 0 END AS rotating,
+        CASE WHEN EXISTS (
+          SELECT 1 FROM targets t WHERE t.env_id = e.id AND t.retry_at IS NOT NULL
+        ) THEN 1 ELSE 0 END AS retrying
       FROM environments e WHERE e.id = ${"id"} AND e.removed_at IS NULL`
 
   const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
@@ -102,6 +107,11 @@ export const changesRepo = Effect.gen(function* () {
       UPDATE secrets SET removed_at = NULL, removed_revision = NULL, updated_at = ${"created_at"}
       WHERE id = ${"secret_id"}`
 
+  const retryTargets = write`
+      UPDATE targets SET retry_at = NULL WHERE env_id = ${"envId"} AND EXISTS (
+        SELECT 1 FROM secret_changes c
+        WHERE c.env_id = targets.env_id AND c.revision = ${"revision"} AND c.key = targets.credential_key)`
+
   return {
     /** The totals of an environment, which only changes of its organization move. Fails with NotFound if it is removed. */
     totals: (env: { readonly id: EnvId; readonly name: EnvName }) =>
@@ -142,6 +152,10 @@ export const changesRepo = Effect.gen(function* () {
 
     /** Call after the versions of a revision are inserted. */
     moveDues,
+
+    /** Tries the targets again at once whose credential a revision changed: it may be why the last push failed. */
+    retryTargets: ({ retrying }: Pick<Totals, "retrying">, envId: EnvId, revision: number) =>
+      retrying === 0 ? Effect.void : retryTargets({ envId, revision }),
 
     /** Deletes the ciphertext and the data key of a version; `secure_delete` overwrites the freed bytes. */
     destroyVersion: write`
