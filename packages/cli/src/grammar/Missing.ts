@@ -5,7 +5,8 @@ import {
   orgList,
   type OrgListKind,
   placeList,
-  readNames
+  readNames,
+  targetList
 } from "@coffer/client/internal/NameList"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Effect from "effect/Effect"
@@ -82,7 +83,7 @@ export const things: ReadonlyArray<Thing> = [
   { form: /^rotation /, depth: 3, list: plainly("coffer rotation list"), isPlaced },
   { form: /^role /, depth: 3, list: plainly("coffer role list"), isPlaced },
   { form: /^lease /, depth: 3, list: plainly("coffer lease list"), isPlaced },
-  { form: /^target /, depth: 3, list: plainly("coffer target list"), isPlaced },
+  { form: /^target (\S+) /, depth: 3, list: plainly("coffer target list"), isPlaced, names: targetList },
   { form: /^webhook /, depth: 1, list: plainly("coffer webhook list") },
   { form: /^delivery /, depth: 1, list: plainly("coffer webhook deliveries ID") },
   { form: /^user /, depth: 0, list: plainly("coffer user list") },

@@ -62,6 +62,26 @@ describe("coffer target and coffer push", () => {
     while (kv.data("webshop/prod")["WEB_LATER"] === undefined && Date.now() < until) await sleep(50)
     assert.deepStrictEqual(kv.data("webshop/prod"), { OTHER: "x", WEB_LATER: "by itself" })
     assert.match(await place.prints("doctor"), /ok\ttargets\tbao is pushed by the server/)
+    const mistaken = await place.home.coffer(["push", "boa"])
+    assert.match(
+      mistaken.stderr,
+      /target boa does not exist; did you mean bao\? coffer target list \S+ shows what exists/
+    )
+    kv.write("webshop/prod", { WEB_LATER: "by hand" })
+    assert.strictEqual((await place.home.coffer(["target", "check", "bao"])).code, 1)
+    assert.include(
+      (await place.home.coffer(["doctor"])).stdout,
+      "warning\ttargets\tbao: keys are changed there: coffer push bao --plan"
+    )
+    kv.before = () => Promise.resolve(403)
+    await place.ok("set", "LATER", "by itself again")
+    while (!(await place.prints("target", "show", "bao")).includes("failed once") && Date.now() < until + 20_000)
+      await sleep(100)
+    assert.match(
+      (await place.home.coffer(["doctor"])).stdout,
+      /bao is not pushed: it answered with the status 403: [^;]*; tried again at 20\S+ \S+ UTC; now: coffer target resume bao/
+    )
+    kv.before = () => Promise.resolve(undefined)
     await place.ok("target", "pause", "bao")
     assert.match(await place.prints("target", "show", "bao"), /automatic.*push, stopped[^]*paused by ada@example.com/)
     await place.ok("target", "resume", "bao")

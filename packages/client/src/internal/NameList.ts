@@ -59,6 +59,14 @@ export const orgList = (kind: OrgListKind, org: string): NameList => {
   return { path: ["orgs", org, segment], field, form }
 }
 
+/** The targets of an environment. */
+export const targetList = (path: NamePath): NameList => ({
+  ...placeList(path),
+  path: [...placeList(path.slice(0, 2)).path, ...path.slice(2, 3), "targets"],
+  field: "name",
+  form: word
+})
+
 /** The lists of a server whose records have ids. */
 export const idLists = {
   session: { path: ["auth", "sessions"], field: "id", form: id },

@@ -183,7 +183,8 @@ export const placeProblem = (kind: TargetKindName, place: TargetPlace): string |
   for (const [name, { about, example, is, isOptional }] of Object.entries(fields)) {
     const text = place[name]
     if (text === undefined && isOptional === true) continue
-    if (text === undefined) return `place: ${kind} needs ${name}, ${about}, such as ${example}`
+    if (text === undefined)
+      return `place: ${kind} needs ${name}, ${about}, such as ${example}; it takes ${placeWords(kind)}`
     if (!is(text)) return `place: ${name} must be ${about}, such as ${example}`
   }
   const { of = {}, one } = either[kind] ?? {}

@@ -264,7 +264,7 @@ describe("a target", () => {
       const wrong = (wish: Parameters<typeof target>[0]) => message(target({ ...other, ...wish }))
       assert.strictEqual(
         yield* wrong({ place: { url: "https://bao.example.com" } }),
-        "place: vault needs mount, the mount of the engine, such as secret"
+        "place: vault needs mount, the mount of the engine, such as secret; it takes url, mount, path [namespace]"
       )
       assert.match(
         yield* wrong({ place: { ...place, region: "x" } }),

@@ -100,10 +100,10 @@ const show = atEnv("show", {
           "pushes as": target.automatic === "off" ? "" : (target.pushes_as ?? "nobody"),
           stopped: target.paused ?? "",
           problem: target.problem ?? "",
-          "tries again at": target.retry_at ?? "",
+          "tries again at": momentCell(target.retry_at) ?? "",
           "written there": target.owned,
           state: target.state ?? "",
-          "checked at": target.checked_at ?? "never",
+          "checked at": momentCell(target.checked_at) ?? "never",
           "created by": target.created_by,
           "created at": momentCell(target.created_at)
         })
