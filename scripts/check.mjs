@@ -16,7 +16,7 @@ const run = async (...names) => {
   return true
 }
 
-// CI has already run these checks, while dependencies were compiled.
+// CI builds before, and runs the other checks beside the tests.
 if (process.env.COFFER_CHECKED !== "1") {
   const passed = await Promise.all([run("types:lint"), run("build", "lint:format")])
   if (passed.includes(false)) process.exitCode = 1

@@ -23,11 +23,21 @@ import { SystemRoot } from "./SystemRoot.js"
 
 const runs = (program: string) => spawnSync(program, ["--version"]).status === 0
 
+/** Whether there is an nfpm. CI compiles one, where Go is. */
+const hasNfpm = () => {
+  if (runs(process.env["COFFER_NFPM"] ?? "nfpm")) return true
+  if (process.env["COFFER_RUNS"] !== "ci") return false
+  const GOBIN = join(repository, ".cache/tools")
+  spawnSync("go", ["install", "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2"], { env: { ...process.env, GOBIN } })
+  process.env["COFFER_NFPM"] = join(GOBIN, "nfpm")
+  return runs(process.env["COFFER_NFPM"])
+}
+
 const needs = {
   root: process.getuid?.() === 0,
   namespaces: hasRoots,
   dpkg: runs("dpkg"),
-  nfpm: runs(process.env["COFFER_NFPM"] ?? "nfpm")
+  nfpm: hasNfpm()
 }
 const lacking = Object.entries(needs).flatMap(([name, has]) => (has ? [] : [name]))
 
