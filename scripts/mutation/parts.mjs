@@ -11,17 +11,12 @@ export const parts = {
   },
   "access/Admission": {
     files: ["access/Admission.ts", "access/place/PlaceRefusals.ts"],
-    tests: ["api/{Requests,Serving}", "authorization/{Delegations,Entry,Limits}", "auth/BrowserSessions"],
+    tests: ["access/{Admission,Entering}"],
     score: 90
   },
   "access/Authenticator": {
     files: ["access/caller/Authenticator.ts"],
-    tests: [
-      "access/Caller",
-      "auth/{BrowserSessions,LastUse,Networks,Sessions}",
-      "delegations/Delegations",
-      "federations/Exchange"
-    ],
+    tests: ["access/{Authenticator,Caller}"],
     score: 90
   },
   "access/gate": {
