@@ -46,7 +46,7 @@ const onBoth = [
 
 /** The others of these, which run on PostgreSQL in the long tier only. */
 const onBothInLongTier = [
-  "acl/{AccessTable,Holders,RulesForKeys,RulesThatEnd,Usage}",
+  "acl/{AccessTable,Holders,RulesForKeys,RulesThatEnd,UnusedAccessMails,Usage}",
   "archives/{Archives,Columns,Kills,Protections,References,Rules}",
   "api/{Client,Connections}",
   "audit/{Archives,AuditIndex,AuditLog,UncleanEnds}",

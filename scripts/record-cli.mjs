@@ -364,6 +364,7 @@ $ coffer org delete --org acme-copy --yes
 $ coffer org list
 $ coffer org get
 $ coffer org overview
+$ coffer org edit --unused-mail monthly
 $ coffer org rename acme-inc
 $ coffer project list --org acme-inc
 $ coffer project get --org acme-inc

@@ -72,6 +72,7 @@ import { SystemHttp } from "./edges/system/Http.js"
 import { PushJob } from "./secrets/delivery/PushJob.js"
 import { TargetsHttp } from "./secrets/delivery/Http.js"
 import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./secrets/use/Http.js"
+import { UnusedAccessJob } from "./directory/unused-access/UnusedAccessJob.js"
 import { UsersHttp } from "./directory/users/Http.js"
 import { ScimHttp } from "./directory/scim/Http.js"
 import { ScimLive } from "./edges/scim/Http.js"
@@ -211,6 +212,7 @@ const withJobs = <A, E, R>(services: Layer.Layer<A, E, R>) =>
     Layer.merge(RotationsJob),
     Layer.merge(LeasesJob),
     Layer.merge(PushJob),
+    Layer.merge(UnusedAccessJob),
     Layer.merge(AuditArchivesLive),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
   )

@@ -41,6 +41,8 @@ describe("the data of coffer", () => {
         "none each",
         "vault github-actions gitlab kubernetes aws-secrets-manager aws-parameter-store vercel cloudflare",
         "own never",
+        "never monthly",
+        "login none",
         "off push repair",
         "access change use export",
         "action actor",

@@ -911,7 +911,16 @@ export interface Contract {
     readonly get: Endpoint<[request: { path: Path<"org_name"> }], Organization, Denied>
     /** Rename an organization, or change its settings. */
     readonly update: Endpoint<
-      [request: { path: Path<"org_name">; payload: Readonly<{ name?: string; passkey_recovery?: "login" | "none" }> }],
+      [
+        request: {
+          path: Path<"org_name">
+          payload: Readonly<{
+            name?: string
+            passkey_recovery?: "login" | "none"
+            unused_access_mail?: "never" | "monthly"
+          }>
+        }
+      ],
       Organization,
       Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
     >
@@ -1642,6 +1651,7 @@ export type AccessHolder = Readonly<{
   group?: string
   invited?: boolean
   permission: OpenPermission
+  for_some?: boolean
   because: AccessReason
   last_used_at?: Timestamp | null
   usage?: Usage
@@ -1851,6 +1861,7 @@ export type ArchivedMember = Readonly<{ email: Email; role: Role }>
 
 export type ArchivedOrganization = Readonly<{
   passkey_recovery: "login" | "none"
+  unused_access_mail?: "never" | "monthly"
   members: ReadonlyArray<ArchivedMember>
   groups: ReadonlyArray<ArchivedGroup>
   mappings: ReadonlyArray<ArchivedMapping>
@@ -2665,6 +2676,7 @@ export type Organization = Readonly<{
   role: OpenRole | null
   accepted?: boolean
   passkey_recovery?: PasskeyRecovery
+  unused_access_mail?: UnusedAccessMail
   created_at: Timestamp
   updated_at: Timestamp
 }>
@@ -3131,6 +3143,8 @@ export type TargetRemoval = "own" | "never"
 export type TargetState = "in step" | "changed there" | "missing there" | "unknown"
 
 export type Timestamp = string
+
+export type UnusedAccessMail = "never" | "monthly"
 
 export type Usage = "unused" | "unknown"
 

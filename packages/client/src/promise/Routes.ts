@@ -156,7 +156,7 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
     create: "POST /api/orgs  name!",
     list: "GET /api/orgs",
     get: "GET /api/orgs/{org_name}",
-    update: "PATCH /api/orgs/{org_name}  name,passkey_recovery",
+    update: "PATCH /api/orgs/{org_name}  name,passkey_recovery,unused_access_mail",
     delete: "DELETE /api/orgs/{org_name}"
   },
   overview: {

@@ -156,6 +156,13 @@ describe.skipIf(!hasBrowser())(`after a change of settings${why}`, () => {
     await undo()
     assert.notStrictEqual((await read("")).passkey_recovery, "none")
 
+    await page.getByLabel(/^Owners are mailed the rules and accounts/).selectOption("once a month")
+    await visit.press(/^Save when unused access is mailed/)
+    await visit.sees("Owners are mailed the rules and accounts that nobody used for 90 days once a month.")
+    assert.strictEqual((await read("")).unused_access_mail, "monthly")
+    await undo()
+    assert.strictEqual((await read("")).unused_access_mail, "never")
+
     await visit.fill("Name of the organization", "undone-org")
     await visit.press("Rename")
     await visit.sees("The organization undo-org is called undone-org now.")

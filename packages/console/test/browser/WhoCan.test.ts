@@ -16,6 +16,9 @@ describe.skipIf(!hasBrowser())(`who can${why}`, { timeout: 120_000 }, () => {
     await ada.call("POST", `${api}/groups`, { name: "backend" })
     await ada.call("POST", `${api}/groups/backend/members`, { email: "grace-who@example.com" })
     await ada.call("POST", `${api}/acl`, { ...rule, subject_type: "group", group: "backend", env_pattern: "dev" })
+    await ada.call("POST", `${api}/acl`, {
+      ...{ ...rule, subject_type: "user", email: "grace-who@example.com", env_pattern: "staging", key_pattern: "DB_*" }
+    })
     const { id } = await ada.call("POST", `${api}/service-accounts`, { name: "deploy" })
     await ada.call("POST", `${api}/acl`, {
       ...{ ...rule, subject_type: "service_account", subject_id: id, env_pattern: "prod", permission: "write" },
@@ -28,7 +31,11 @@ describe.skipIf(!hasBrowser())(`who can${why}`, { timeout: 120_000 }, () => {
       (await row(name).first().getByRole("cell").allInnerTexts()).map((text) => text.split("\n")[0]?.split(" ")[0])
     await row("deploy").waitFor()
     assert.deepStrictEqual(await page.getByRole("columnheader").allInnerTexts(), ["Who", "dev", "staging", "prod"])
-    assert.deepStrictEqual(await cells("grace-who@example.com"), ["read", "–", "–"])
+    assert.deepStrictEqual(await cells("grace-who@example.com"), ["read", "read", "–"])
+    await row("grace-who@example.com")
+      .getByRole("button", { name: "read of some keys in webshop/staging: why" })
+      .waitFor()
+    assert.isTrue(await page.getByText("At least", { exact: true }).isVisible())
     assert.deepStrictEqual((await cells("deploy")).slice(0, 2), ["–", "–"])
     await visit.isAccessible("who can")
     await row("grace-who@example.com").getByRole("button", { name: "read in webshop/dev: why" }).click()

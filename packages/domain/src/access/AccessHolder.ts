@@ -67,6 +67,7 @@ export const AccessHolder = Schema.Struct({
   group: optional(GroupName, "the name of a group"),
   invited: optional(Schema.Boolean, "true: the person has not accepted the membership yet"),
   permission: field(OpenPermission, "the highest permission in the environment, for all keys or for some", "write"),
+  for_some: optional(Schema.Boolean, "true: it has the highest permission for some keys only", true),
   because: field(AccessReason, "the role or rule that gives the permission asked for, for longest"),
   last_used_at: optional(
     Schema.NullOr(Timestamp),

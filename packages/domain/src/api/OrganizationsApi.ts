@@ -7,14 +7,19 @@ import { Authentication } from "../access/Actor.js"
 import { Conflict, Forbidden, LimitExceeded } from "../errors/Errors.js"
 import { withMessage } from "../base/Message.js"
 import { OrgName } from "../base/Names.js"
-import { Organization, passkeyRecoveries } from "../directory/Organization.js"
+import {
+  Organization,
+  passkeyRecoveries,
+  unusedAccessMailMeaning,
+  UnusedAccessMailWord
+} from "../directory/Organization.js"
 import { body, list, optional } from "../base/Schemas.js"
 import { guarded } from "./AskingHeaders.js"
 import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, Compressible, RecentLogin, recentLogin, Requires, requires } from "./Requirement.js"
 
-const nothingNamed = withMessage("takes name, passkey_recovery, or both")
+const nothingNamed = withMessage("takes name, passkey_recovery or unused_access_mail")
 
 const change = body({
   name: optional(OrgName, "its new name", OrgName.make("acme-inc")),
@@ -22,13 +27,12 @@ const change = body({
     Schema.Literal(...passkeyRecoveries).annotations(withMessage("must be one of login, none")),
     "what removes a lost passkey of a member: a login, or nothing",
     "none"
-  )
+  ),
+  unused_access_mail: optional(UnusedAccessMailWord, unusedAccessMailMeaning, "monthly")
 }).pipe(
-  Schema.filter(
-    ({ name, passkey_recovery }) =>
-      name !== undefined || passkey_recovery !== undefined || { path: [], message: nothingNamed.message().message },
-    { examples: [{ name: OrgName.make("acme-inc") }] }
-  )
+  Schema.filter((changes) => Object.keys(changes).length > 0 || { path: [], message: nothingNamed.message().message }, {
+    examples: [{ name: OrgName.make("acme-inc") }]
+  })
 )
 
 export class OrganizationsApi extends HttpApiGroup.make("organizations")
@@ -76,7 +80,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(OpenApi.Summary, "Rename an organization, or change its settings")
       .annotate(
         OpenApi.Description,
-        "Owners only. Under a new name, the contents stay, but paths and settings with the old name stop working. If it holds a protected environment, a new name needs its votes. With `passkey_recovery: none`, a login alone does not remove a member's passkey."
+        "Owners only. Under a new name, the contents stay, but paths and settings with the old name stop working. If it holds a protected environment, a new name needs its votes. With `passkey_recovery: none`, a login alone does not remove a member's passkey. With `unused_access_mail: monthly`, the owners get a mail in each month in which access is unused."
       )
   )
   .add(

@@ -18,7 +18,7 @@ import {
   SecretKey,
   ServiceAccountName
 } from "../base/Names.js"
-import { passkeyRecoveries } from "../directory/Organization.js"
+import { passkeyRecoveries, unusedAccessMailMeaning, UnusedAccessMailWord } from "../directory/Organization.js"
 import { Pattern } from "../base/Pattern.js"
 import { previewTerms } from "../access/Previews.js"
 import { protectionTerms } from "../access/Protection.js"
@@ -169,6 +169,7 @@ export const ArchivedOrganization = body({
     "what removes a lost passkey of a member: a login, or nothing",
     "login"
   ),
+  unused_access_mail: optional(UnusedAccessMailWord, `${unusedAccessMailMeaning}; absent: never`, "monthly"),
   members: field(Schema.Array(ArchivedMember), "the members"),
   groups: field(Schema.Array(ArchivedGroup), "the groups"),
   mappings: field(Schema.Array(ArchivedMapping), "which groups of the provider stand for which groups"),

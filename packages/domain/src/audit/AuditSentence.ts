@@ -55,7 +55,7 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
       : `signed in with a token, via the federation ${facts.text("federation")}`,
   "org.create": (facts) => `created the organization ${facts.text("name")}`,
   "org.update": (facts) =>
-    `${renamed("organization", facts)}${facts.with("passkey_recovery", (by) => ` (recovery without a passkey: ${by})`)}`,
+    `${renamed("organization", facts)}${facts.with("passkey_recovery", (by) => ` (recovery without a passkey: ${by})`)}${facts.with("unused_access_mail", (when) => ` (mail about unused access: ${when})`)}`,
   "org.delete": (facts) => `deleted the organization ${facts.text("name")}`,
   "org.restore": (facts) =>
     `restored the removed organization ${facts.has("before") ? `${facts.text("before")} as ${facts.text("name")}` : facts.text("name")}`,

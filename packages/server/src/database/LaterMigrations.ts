@@ -38,6 +38,7 @@ import { automaticPushes } from "./migrations/0061_automatic_pushes.js"
 import { keyRules } from "./migrations/0062_key_rules.js"
 import { targetDrift } from "./migrations/0063_target_drift.js"
 import { renewalNotices } from "./migrations/0064_renewal_notices.js"
+import { unusedAccessMails } from "./migrations/0065_unused_access_mails.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -81,5 +82,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   automaticPushes,
   keyRules,
   targetDrift,
-  renewalNotices
+  renewalNotices,
+  unusedAccessMails
 ]

@@ -410,6 +410,41 @@ describe("who has a permission in an environment", () => {
     )
   )
 
+  it.effect("marks who has the highest permission for some keys only, by a rule or by what another one denies", () =>
+    withHolders(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        const sql = yield* SqlClient.SqlClient
+        const developer = (name: string) => member(`${name}@example.com`, "developer")
+        const [all, some] = [yield* developer("all"), yield* developer("some")]
+        const [higher, denied] = [yield* developer("higher"), yield* developer("denied")]
+        const patterns = { project: "webshop", env: "prod" }
+        yield* grant(all, "read", patterns)
+        yield* grant(some, "read", patterns)
+        yield* sql`UPDATE acl_rules SET key_pattern = 'DB_*' WHERE subject_id = ${some.id}`
+        yield* grant(higher, "read", patterns)
+        yield* grant(higher, "write", { project: "*", env: "prod" })
+        yield* sql`UPDATE acl_rules SET key_pattern = 'DB_*' WHERE subject_id = ${higher.id} AND permission = 'write'`
+        yield* grant(denied, "read", patterns)
+        yield* grant(denied, "use", { project: "*", env: "prod" })
+        yield* sql`UPDATE acl_rules SET key_pattern = 'DB_*', denies = 1
+          WHERE subject_id = ${denied.id} AND permission = 'use'`
+        const rights = (yield* holders(ada)).map(({ email, for_some = false, permission }) => [
+          email?.split("@")[0],
+          permission,
+          for_some
+        ])
+        assert.sameDeepMembers(rights, [
+          ["ada", "admin", false],
+          ["all", "read", false],
+          ["some", "read", true],
+          ["higher", "write", true],
+          ["denied", "read", true]
+        ])
+      })
+    )
+  )
+
   it.effect("says when they last used it there, or used one secret, by the audit log", () =>
     withHolders(
       Effect.gen(function* () {

@@ -55,6 +55,7 @@ describe("an organization", () => {
       "name",
       "passkey_recovery",
       "role",
+      "unused_access_mail",
       "updated_at"
     ])
     assert.match(body.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)

@@ -178,7 +178,10 @@ describe("a move", () => {
     assert.deepStrictEqual(made.left_out, [])
     assert.isFalse(await isThere(importer, to))
     const finished = await finishImport(pair.first, importer.headers, made, countsIn(archive))
-    assert.deepInclude(finished.organization, { name: to, role: "owner", passkey_recovery: "none" })
+    assert.deepInclude(finished.organization, {
+      ...{ name: to, role: "owner" },
+      ...{ passkey_recovery: "none", unused_access_mail: "monthly" }
+    })
 
     const copy = await makeExport(pair.second, importer.headers, to)
     assert.deepStrictEqual(comparable(withoutMember(copy, importer.email)), comparable(archive))

@@ -46,6 +46,7 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
     id,
     name: travels("manifest.organization"),
     revision: stays("counts changes of rights on the server that it leaves"),
+    unused_access_month: used,
     created_at: made,
     updated_at: made,
     removed_at: live
@@ -53,6 +54,7 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   members: {
     ...{ id, org_id: id, created_at: made, updated_at: made, removed_at: live },
     user_id: travels("members.email"),
+    unused_access_month: used,
     accepted_at: stays("an archive is its importer's word: each person accepts on the new server")
   },
   groups: {

@@ -216,7 +216,7 @@ export const fillOrganization = async (
   })
   await call("POST", "/webhooks", { url: "https://hooks.invalid/x?y", events: ["secret.*"], environments: ["prod"] })
   await call("POST", "/webhooks", { url: "https://hooks.invalid/chat", events: ["secret.*"], format: "slack" })
-  await call("PATCH", "", { passkey_recovery: "none" })
+  await call("PATCH", "", { passkey_recovery: "none", unused_access_mail: "monthly" })
 }
 
 /** Protects an environment, after which an export needs a second owner. */

@@ -101,6 +101,7 @@ describe("the metrics", () => {
             "rotations",
             "leases",
             "pushes",
+            "unused",
             "webhooks",
             "expiry",
             "due",

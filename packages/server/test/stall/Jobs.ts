@@ -103,6 +103,24 @@ export const jobs = {
         return Promise.resolve(left === 0)
       })
   },
+  "the unused access of an organization": {
+    sql: `UPDATE organizations SET unused_access_mail = 'monthly';
+      UPDATE members SET accepted_at = created_at;
+      UPDATE acl_rules SET updated_at = '2026-01-01T00:00:00.000Z'`,
+    end: (program) =>
+      until(() => {
+        const database = new Sqlite(program.file(), { readonly: true })
+        const left = database
+          .prepare(
+            `SELECT count(*) FROM organizations o WHERE unused_access_month = '' AND EXISTS (
+              SELECT 1 FROM members m WHERE m.org_id = o.id AND m.role = 'owner' AND m.removed_at IS NULL)`
+          )
+          .pluck()
+          .get()
+        database.close()
+        return Promise.resolve(left === 0)
+      })
+  },
   "the erasure of a removed environment": {
     sql: `INSERT INTO trash (place_id, kind, org_id, project_id, name, removed_by, removed_at, restorable_until)
         SELECT e.id, 'env', p.org_id, p.id, e.name, 'root@example.com', 0, 1
@@ -178,6 +196,7 @@ export const sources: Readonly<
   "database/sqlite/GroupCommit.ts": { by: "every call that changes something" },
   "base/files/Thread.ts": { by: "the calls of backups" },
   "secrets/dues/DueJob.ts": { job: "the entries about 2,000 due secrets" },
+  "directory/unused-access/UnusedAccessJob.ts": { job: "the unused access of an organization" },
   "secrets/leases/LeasesJob.ts": {
     unmeasured: "small reads of 50 leases, and removals that wait for another database"
   },

@@ -34,7 +34,8 @@ const columns = {
     delegation === undefined
       ? `${nameOf(holder)}${holder.invited === true ? ", invited" : ""}`
       : `delegation ${delegation.name} of ${nameOf(holder)}`,
-  permission: ({ delegation, holder }: Line) => (delegation ?? holder).permission,
+  permission: ({ delegation, holder }: Line) =>
+    delegation?.permission ?? `${holder.permission}${holder.for_some === true ? " for some keys" : ""}`,
   because: ({ delegation, holder }: Line) =>
     delegation === undefined
       ? because(holder.because)

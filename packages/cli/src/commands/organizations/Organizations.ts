@@ -12,6 +12,7 @@ import { completedBy } from "../../grammar/Specs.js"
 import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../../terminal/View.js"
+import { edit } from "./OrganizationEdit.js"
 import { exportCommands } from "./OrganizationExport.js"
 import { importCommand } from "./OrganizationImport.js"
 import {
@@ -229,6 +230,7 @@ export const orgCommand = group("org", "Organizations", [
   get,
   overview,
   rename,
+  edit,
   leave,
   ...exportCommands,
   importCommand,

@@ -14,7 +14,7 @@ import { missingInOrg, readOrganizations } from "../../client/Organizations.js"
 import { noteDone } from "../../state/Done.js"
 import { wayBack } from "../../state/Server.js"
 import type { PageProps } from "../PageProps.js"
-import { PasskeyRecovery } from "./PasskeyRecovery.js"
+import { LostPasskeys, UnusedAccess } from "./OrganizationSetting.js"
 
 const rename = (org: OrgName, name: OrgName) =>
   Effect.zipLeft(
@@ -63,7 +63,9 @@ export const Page = ({ place: { org } }: PageProps<"org">) => (
       />
     )}
     <h2>Lost passkeys</h2>
-    <PasskeyRecovery key={org} org={org} />
+    <LostPasskeys key={org} org={org} />
+    <h2>Unused access</h2>
+    <UnusedAccess key={org} org={org} />
     <section class="danger-zone">
       <h2>Danger</h2>
       <p>Everything in {org} becomes inaccessible: projects, secrets, members, rules, service accounts.</p>

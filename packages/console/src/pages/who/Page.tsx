@@ -29,9 +29,9 @@ const Cell = ({ ask, holder, place }: CellProps) => (
   <>
     <button type="button" class="plain who-may" onClick={() => ask({ holder, place })}>
       {holder.permission}
+      {holder.for_some === true && " of some keys"}
       <span class="hidden"> in {place}: why</span>
     </button>
-    {holder.because.key_pattern !== undefined && <span class="badge">some keys</span>}
     {holder.because.expires_at !== undefined && <span class="badge">ends</span>}
     <UsageBadge usage={holder.usage} />
     {(holder.delegations?.length ?? 0) > 0 && <span class="badge">delegated</span>}
@@ -132,7 +132,6 @@ export const Page = ({ place: { org, project } }: PageProps<"project">) => {
             <>
               <Choose
                 label="At least"
-                isLabelHidden
                 value={wanted}
                 words={permissions}
                 choose={(word) => {

@@ -14,6 +14,7 @@ export const jobNames = [
   "rotations",
   "leases",
   "pushes",
+  "unused",
   "trash",
   "archive"
 ] as const

@@ -56,7 +56,7 @@ export interface GrantRequest extends Omit<SubjectRef, "subject_type"> {
   readonly expires_at?: string
 }
 
-const aclRule = ({
+export const aclRule = ({
   denies,
   email,
   expires_at,

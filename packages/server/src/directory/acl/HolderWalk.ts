@@ -109,7 +109,11 @@ export const makeHolderWalk = Effect.gen(function* () {
       const reason = lasting(because, wanted)
       return highest === undefined || reason === undefined || !held.includes(wanted)
         ? null
-        : { permission: highest, because: reasonOf(subject, reason, because) }
+        : {
+            permission: highest,
+            ...(!allowed.includes(highest) && { for_some: true }),
+            because: reasonOf(subject, reason, because)
+          }
     }
 
     /** Since when the reason for a permission holds; from the beginning, unless it is a rule. */

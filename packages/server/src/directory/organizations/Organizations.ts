@@ -1,7 +1,7 @@
 import type { Actor, UserActor } from "@coffer/domain/access/Actor"
 import { OrgId } from "@coffer/domain/base/Ids"
 import type { OrgName } from "@coffer/domain/base/Names"
-import type { Organization, PasskeyRecovery } from "@coffer/domain/directory/Organization"
+import type { Organization, PasskeyRecovery, UnusedAccessMail } from "@coffer/domain/directory/Organization"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { freedNamesRepo } from "../../access/place/FreedNames.js"
@@ -24,6 +24,7 @@ const organizationOf = ({ is_invited, ...row }: OrganizationRow): Organization =
 export interface OrganizationChanges {
   readonly name?: OrgName
   readonly passkey_recovery?: PasskeyRecovery
+  readonly unused_access_mail?: UnusedAccessMail
 }
 
 export class Organizations extends Effect.Service<Organizations>()("@coffer/server/Organizations", {
@@ -46,8 +47,8 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
       )
 
-      const passkey_recovery: PasskeyRecovery = "login"
-      const created: Organization = { id, name, role: "owner", passkey_recovery, created_at, updated_at: created_at }
+      const settings = { passkey_recovery: "login", unused_access_mail: "never" } as const
+      const created: Organization = { id, name, role: "owner", ...settings, created_at, updated_at: created_at }
       return created
     })
 
@@ -72,10 +73,10 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       const { id, name: before } = place.org
       const updated_at = yield* now
       const found = (yield* repo.find({ id, actorId: place.actor.id })) ?? (yield* notVisible(`organization ${before}`))
-      const { name, passkey_recovery } = { ...found, ...changes }
+      const { name, passkey_recovery, unused_access_mail } = { ...found, ...changes }
       if (name !== before) yield* names.free({ kind: "org", id, name: before })
       const [row] = yield* repo
-        .update({ id, name, recovery: passkey_recovery, now: updated_at })
+        .update({ id, name, recovery: passkey_recovery, unusedMail: unused_access_mail, now: updated_at })
         .pipe(orTaken(() => orgNameTaken(name)))
       if (row === undefined) return yield* notVisible(`organization ${before}`)
       if (name !== before) yield* removals.checkName(place.actor, name)
@@ -83,9 +84,16 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         action: "org.update",
         resource_type: "org",
         resource_id: id,
-        metadata: { name, before, ...(changes.passkey_recovery !== undefined && { passkey_recovery }) }
+        metadata: {
+          ...{ name, before },
+          ...(changes.passkey_recovery !== undefined && { passkey_recovery }),
+          ...(changes.unused_access_mail !== undefined && { unused_access_mail })
+        }
       })
-      const updated: Organization = { ...organizationOf(found), name, passkey_recovery, updated_at }
+      const updated: Organization = {
+        ...organizationOf(found),
+        ...{ name, passkey_recovery, unused_access_mail, updated_at }
+      }
       return updated
     })
 

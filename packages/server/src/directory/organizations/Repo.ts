@@ -1,7 +1,7 @@
 import { OrgId, type UserId } from "@coffer/domain/base/Ids"
 import { Role } from "@coffer/domain/directory/Member"
 import { OrgName } from "@coffer/domain/base/Names"
-import { passkeyRecoveries } from "@coffer/domain/directory/Organization"
+import { passkeyRecoveries, unusedAccessMails } from "@coffer/domain/directory/Organization"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
@@ -13,6 +13,7 @@ const OrganizationRow = Schema.Struct({
   role: Schema.NullOr(Role),
   is_invited: Schema.Number,
   passkey_recovery: Schema.Literal(...passkeyRecoveries),
+  unused_access_mail: Schema.Literal(...unusedAccessMails),
   created_at: Schema.String,
   updated_at: Schema.String
 })
@@ -21,7 +22,8 @@ const StampRow = Schema.Struct({ created_at: Schema.String })
 
 const columns = sql`
   o.id AS id, o.name AS name, m.role AS role,
-  CASE WHEN m.id IS NOT NULL AND m.accepted_at IS NULL THEN 1 ELSE 0 END AS is_invited, o.passkey_recovery AS passkey_recovery, o.created_at AS created_at, o.updated_at AS updated_at`
+  CASE WHEN m.id IS NOT NULL AND m.accepted_at IS NULL THEN 1 ELSE 0 END AS is_invited, o.passkey_recovery AS passkey_recovery,
+  o.unused_access_mail AS unused_access_mail, o.created_at AS created_at, o.updated_at AS updated_at`
 
 export type OrganizationRow = typeof OrganizationRow.Type
 
@@ -63,7 +65,8 @@ export const organizationsRepo = Effect.gen(function* () {
       VALUES (${"id"}, ${"name"}, ${"now"}, ${"now"})`,
 
     update: returning(StampRow)`
-      UPDATE organizations SET name = ${"name"}, passkey_recovery = ${"recovery"}, updated_at = ${"now"}, revision = revision + 1
+      UPDATE organizations SET name = ${"name"}, passkey_recovery = ${"recovery"}, unused_access_mail = ${"unusedMail"},
+        updated_at = ${"now"}, revision = revision + 1
       WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
 
     remove: returning(StampRow)`

@@ -48,6 +48,12 @@ export interface ServiceAccountChanges {
 const etagOf = ({ allowed_networks, id }: Pick<AccountRow, "id" | "allowed_networks">): string =>
   etagOfAll(id, allowed_networks)
 
+/** Whether an account made no call since a time. */
+export const isUnusedSince = (
+  { created_at, last_used_at }: Pick<AccountRow, "created_at" | "last_used_at">,
+  since: string
+): boolean => (last_used_at ?? created_at) < since
+
 const serviceAccount = (
   { allowed_networks, expires_in_days: _, key_hint, reveal, ...row }: AccountRow,
   since: string
@@ -60,7 +66,7 @@ const serviceAccount = (
     ...(network_notes.length > 0 && { network_notes }),
     key_hint: key_hint ?? "",
     reveal: reveal === 1,
-    ...((row.last_used_at ?? row.created_at) < since && { usage: "unused" }),
+    ...(isUnusedSince(row, since) && { usage: "unused" }),
     etag: etagOf({ id: row.id, allowed_networks })
   }
 }

@@ -18,8 +18,8 @@ const tooLarge = new LimitExceeded({
   message: `the structure of an organization that is exported has at most ${maxStructureBytes / 1024 / 1024} MiB`
 })
 
-const structureResponse = ({ lists, passkey_recovery, ...rest }: Structure) => {
-  const before = JSON.stringify({ ...rest, organization: { passkey_recovery } }).slice(0, -2)
+const structureResponse = ({ lists, passkey_recovery, unused_access_mail, ...rest }: Structure) => {
+  const before = JSON.stringify({ ...rest, organization: { passkey_recovery, unused_access_mail } }).slice(0, -2)
   return Effect.flatMap(longLists(lists, [`${before},`, "}}"]), (response) =>
     response.body._tag === "Uint8Array" && response.body.contentLength > maxStructureBytes
       ? tooLarge

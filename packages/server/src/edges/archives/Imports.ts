@@ -71,6 +71,12 @@ const lostOnTheWay = (sent: SentCounts, found: ArchiveCounts): ReadonlyArray<str
   ]
 }
 
+/** The settings of an organization, as its record has them. */
+const settingsOf = ({ passkey_recovery, unused_access_mail = "never" }: ArchivedOrganization) => ({
+  passkey_recovery,
+  unused_access_mail
+})
+
 /** The counts of records, and of their optional fields, that differ from those of the structure which was written. */
 const lostInWriting = (structure: ArchivedOrganization, { fields, ...found }: ArchiveCounts): ReadonlyArray<string> => {
   const counted = fieldsOfOrganization(structure)
@@ -141,7 +147,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
             if ((yield* freed.find({ kind: "org", id: orgId, name }, founder.id)) !== undefined)
               return yield* held(name)
             yield* removals.checkName(founder, name)
-            yield* repo.insertOrganization({ id: orgId, name, recovery: structure.passkey_recovery, now: at })
+            yield* repo.insertOrganization({ id: orgId, name, ...settingsOf(structure), now: at })
             yield* repo.insert({
               ...{ id, orgId, userId: founder.id, name, structure: stored, now: at },
               lifetime: lifetimeOfStep
@@ -286,7 +292,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
             id: org_id,
             name,
             role: "owner",
-            passkey_recovery: structure.passkey_recovery,
+            ...settingsOf(structure),
             created_at: at,
             updated_at: at
           }

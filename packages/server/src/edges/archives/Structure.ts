@@ -2,7 +2,7 @@ import { Api } from "@coffer/domain/Api"
 import type { archivedRecords } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchiveCounts } from "@coffer/domain/archive/Manifest"
 import type { OrgName } from "@coffer/domain/base/Names"
-import type { PasskeyRecovery } from "@coffer/domain/directory/Organization"
+import type { PasskeyRecovery, UnusedAccessMail } from "@coffer/domain/directory/Organization"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -27,6 +27,8 @@ export interface Structure {
   readonly server: string
   readonly counts: ArchiveCounts
   readonly passkey_recovery: PasskeyRecovery
+  /** Absent: never. Servers of earlier releases do not know it. */
+  readonly unused_access_mail?: UnusedAccessMail
   readonly lists: StructureLists
 }
 
@@ -57,6 +59,7 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
               rules: lists.rules.length
             },
             passkey_recovery: found.passkey_recovery,
+            ...(found.unused_access_mail !== "never" && { unused_access_mail: found.unused_access_mail }),
             lists
           }
           return structure

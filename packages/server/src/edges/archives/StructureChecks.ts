@@ -1,7 +1,7 @@
 import { archivedRecords, type ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
 import type { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
 import { maxGroupMappings } from "@coffer/domain/directory/Group"
-import { type PasskeyRecovery, passkeyRecoveries } from "@coffer/domain/directory/Organization"
+import { passkeyRecoveries, unusedAccessMails } from "@coffer/domain/directory/Organization"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -39,7 +39,15 @@ const limits: Readonly<Record<keyof typeof archivedRecords, Limit>> = {
 /** Whether the parts of a structure fit together, and the API could have made each. */
 const checks = [membersProblem, projectsProblem, groupsProblem, accountsProblem, rulesProblem]
 
-const isRecovery = Schema.is(Schema.Literal(...passkeyRecoveries))
+/** The settings of an organization: words that stand in lines of their own. */
+const settings = {
+  passkey_recovery: { words: passkeyRecoveries, is: Schema.is(Schema.Literal(...passkeyRecoveries)) },
+  unused_access_mail: { words: unusedAccessMails, is: Schema.is(Schema.Literal(...unusedAccessMails)) }
+} as const
+
+const isSetting = (name: string): name is keyof typeof settings => Object.hasOwn(settings, name)
+
+type Settings = Pick<ArchivedOrganization, keyof typeof settings>
 
 type Lists = Readonly<Record<keyof typeof archivedRecords, Array<unknown>>>
 
@@ -57,7 +65,7 @@ const isList = (name: string): name is keyof Lists => Object.hasOwn(archivedReco
 /** Sorts the lines of a text into lists. A list that is too long ends it at once. */
 const collect = Effect.fnUntraced(function* (text: string) {
   const lists: Lists = { members: [], groups: [], mappings: [], projects: [], accounts: [], rules: [], webhooks: [] }
-  let passkey_recovery: PasskeyRecovery | undefined
+  let found: Partial<Settings> = {}
   const take = (line: unknown): LimitExceeded | ValidationError | null => {
     const field = fieldIn(line)
     if (field === null) return notJson
@@ -65,10 +73,11 @@ const collect = Effect.fnUntraced(function* (text: string) {
     if (isList(name)) {
       return limits[name].problem(lists[name].push(value))
     }
-    if (name !== "passkey_recovery") return unknownField
-    if (passkey_recovery !== undefined) return invalid("has passkey_recovery twice")
-    if (!isRecovery(value)) return invalid("passkey_recovery must be one of login, none")
-    passkey_recovery = value
+    if (!isSetting(name)) return unknownField
+    if (found[name] !== undefined) return invalid(`has ${name} twice`)
+    const { is, words } = settings[name]
+    if (!is(value)) return invalid(`${name} must be one of ${words.join(", ")}`)
+    found = { ...found, [name]: value }
     return null
   }
   const takeAll = (lines: ReadonlyArray<unknown>) => {
@@ -81,7 +90,8 @@ const collect = Effect.fnUntraced(function* (text: string) {
   yield* Effect.mapError(parseLines(text, takeAll), (wrong) =>
     Predicate.isString(wrong) ? invalid(`has a line that ${wrong}`) : wrong
   )
-  return { lists, passkey_recovery: passkey_recovery ?? "login" } as const
+  const all: Settings = { passkey_recovery: "login", ...found }
+  return { lists, settings: all } as const
 })
 
 /** An end that no call would set, when an import begins. */
@@ -106,9 +116,9 @@ const decodeList = <A, I>(
 
 /** Decodes a structure. Fails with ValidationError, which names what is wrong and repeats nothing of it. */
 export const decodeStructure = Effect.fnUntraced(function* (text: string) {
-  const { lists, passkey_recovery } = yield* collect(text)
+  const { lists, settings: given } = yield* collect(text)
   const decoded: ArchivedOrganization = {
-    passkey_recovery,
+    ...given,
     members: yield* decodeList("members", lists.members, archivedRecords.members),
     groups: yield* decodeList("groups", lists.groups, archivedRecords.groups),
     mappings: yield* decodeList("mappings", lists.mappings, archivedRecords.mappings),

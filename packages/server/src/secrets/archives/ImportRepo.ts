@@ -108,8 +108,8 @@ export const importRepo = Effect.map(
         SELECT 1 AS found FROM organizations WHERE name = ${"name"} AND removed_at IS NULL`,
 
       insertOrganization: write`
-        INSERT INTO organizations (id, name, passkey_recovery, created_at, updated_at, removed_at)
-        VALUES (${"id"}, ${"name"}, ${"recovery"}, ${"now"}, ${"now"}, ${"now"})`,
+        INSERT INTO organizations (id, name, passkey_recovery, unused_access_mail, created_at, updated_at, removed_at)
+        VALUES (${"id"}, ${"name"}, ${"passkey_recovery"}, ${"unused_access_mail"}, ${"now"}, ${"now"}, ${"now"})`,
 
       reveal: write`
         UPDATE organizations SET removed_at = NULL, name = ${"name"}, created_at = ${"now"}, updated_at = ${"now"},

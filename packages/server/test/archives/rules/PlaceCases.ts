@@ -34,6 +34,12 @@ export const placeCases: ReadonlyArray<RuleCase> = [
     refused: /passkey_recovery must be one of/
   },
   {
+    ...{ call: "organizations.update", error: "VALIDATION_ERROR", rule: "the words for mails about unused access" },
+    ask: ["PATCH", "", { unused_access_mail: "weekly" }],
+    archive: structure({ unused_access_mail: "weekly" }),
+    refused: /unused_access_mail must be one of/
+  },
+  {
     ...{ call: "members.invite", error: "VALIDATION_ERROR", rule: "the form of an address" },
     ask: ["POST", "/members", { email: "x" }],
     archive: structure({ members: [{ email: "x", role: "owner" }] }),

@@ -83,7 +83,6 @@ export const notSentByClient: Reasons = {
     "api/SecretsApi: set.value"
   ],
   "coffer group adds and removes members one by one": ["api/GroupsApi: setMembers.emails"],
-  "the console has it, beside the passkeys that it is about": ["api/OrganizationsApi: change.passkey_recovery"],
   "coffer use sends text": ["secrets/UseRequest: UseRequest.body_base64"]
 }
 
