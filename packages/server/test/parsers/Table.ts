@@ -85,7 +85,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "secrets/delivery/kinds/Kubernetes.ts": { YAML: own("a text of JSON that it writes as YAML") },
   "secrets/delivery/kinds/SealedBox.ts": { JWK: service("a public key of 32 bytes") },
   "secrets/delivery/Targets.ts": { JSON: own("the terms of a target") },
-  "secrets/connections/HttpProgram.ts": { JSON: service("256 KiB") },
+  "secrets/connections/HttpProgram.ts": { JSON: caller("worker", "256 KiB of a program that people chose", "32") },
   "secrets/connections/MySqlForms.ts": { list: service("the rights of a login: 4 MiB at most, as all that it sends") },
   "secrets/connections/Postgres.ts": {
     JSON: caller("loop", "names of 32 characters, one of each lease in a database", "any")

@@ -69,6 +69,16 @@ describe("a rotation by the program of the page", () => {
     ["hangs up", "connection", (response) => response.destroy()],
     ["sends no JSON", "connection", (response) => response.end("<html>")],
     ["sends a list", "connection", (response) => response.end("[]")],
+    [
+      "sends more values than anybody needs",
+      "connection",
+      (response) => response.end(`{"usernames":[${"1,".repeat(60_000)}1]}`)
+    ],
+    [
+      "sends values without end in each other",
+      "connection",
+      (response) => response.end(`${"[".repeat(40)}${"]".repeat(40)}`)
+    ],
     ["redirects", "statement refused", (response) => response.writeHead(307, { location: "https://127.0.0.1/" }).end()],
     ["refuses", "not allowed", (response) => response.writeHead(403).end("canary-text")],
     [

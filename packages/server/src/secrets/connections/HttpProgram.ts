@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { signatureOf } from "../../base/outbound/Signature.js"
+import { parseBody } from "../../http/ParseJson.js"
 import { tlsOf } from "./ConnectionTls.js"
 import { ConnectionFailed, type ConnectionReason, type Kind, leasedUserForm, type Target } from "./Kind.js"
 
@@ -25,7 +26,7 @@ const reasonOf = (status: number): ConnectionReason | null => {
 }
 
 /** Sends a body to the vetted address. Redirections are not followed, and nothing of a refusal is read. */
-const send = (target: Target, signature: string, body: string): Effect.Effect<string, ConnectionFailed> =>
+const send = (target: Target, signature: string, body: string): Effect.Effect<Uint8Array, ConnectionFailed> =>
   Effect.async((resume) => {
     const { address, database, host, port } = target
     const authority = host.includes(":") ? `[${host}]` : host
@@ -48,12 +49,12 @@ const send = (target: Target, signature: string, body: string): Effect.Effect<st
           if (size > mostBytes) return end(failed("connection"))
           chunks.push(chunk)
         })
-        response.on("end", () => end(Effect.succeed(Buffer.concat(chunks).toString())))
+        response.on("end", () => end(Effect.succeed(Buffer.concat(chunks))))
         response.on("error", () => end(failed("connection")))
       }
     )
     const timer = setTimeout(() => end(failed("timeout")), mostMillis)
-    const end = (result: Effect.Effect<string, ConnectionFailed>) => {
+    const end = (result: Effect.Effect<Uint8Array, ConnectionFailed>) => {
       clearTimeout(timer)
       outgoing.destroy()
       resume(result)
@@ -69,7 +70,9 @@ const send = (target: Target, signature: string, body: string): Effect.Effect<st
     })
   })
 
-const parsed = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => failed("connection") })
+/** Parses a response, a large one in the thread for bodies: admins of a tenant choose the program, and with it the text. */
+const parsed = (body: Uint8Array): Effect.Effect<unknown, ConnectionFailed> =>
+  body.length === 0 ? failed("connection") : Effect.mapError(parseBody(body), () => failed("connection"))
 
 /** Asks the program. `before` runs between the signature and the request: a late one is too old for the program. */
 const ask = <E = never>(
