@@ -17,11 +17,18 @@ export const listSpecs = {
   wide: wideSpec
 }
 
-/** When a secret is due, with a word where that has passed or is near. */
-export const dueText = ({ due_at }: { readonly due_at?: string }, millis: number): string | undefined => {
-  const state = dueStateAt(due_at, millis)
+interface DueDate {
+  readonly due_at?: string
+  readonly turn_at?: string
+}
+
+/** When a secret is due, with a word where that has passed or is near, or where its rotation sees to it. */
+export const dueText = ({ due_at, turn_at }: DueDate, millis: number): string | undefined => {
   const day = due_at?.slice(0, 10)
-  return day === undefined || state === null ? day : `${day} ${state === "due" ? "soon" : state}`
+  if (day === undefined) return day
+  const state = dueStateAt(due_at, millis)
+  const words = [state === "due" ? "soon" : state, due_at === turn_at ? "by its rotation" : null]
+  return [day, ...words.filter((word) => word !== null)].join(" ")
 }
 
 const columns = {

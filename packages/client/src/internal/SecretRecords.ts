@@ -20,6 +20,7 @@ export const readListed = (found: unknown) =>
       expires_at: optional(found, "expires_at", text),
       rotate_every_days: optional(found, "rotate_every_days", count),
       owner: optional(found, "owner", email),
+      turn_at: optional(found, "turn_at", text),
       due_at: optional(found, "due_at", text)
     }),
     (secret, others) => ({ ...secret, ...defined(others) })

@@ -2238,6 +2238,7 @@ export type CompactFacts = Readonly<{
   expires_at?: Timestamp
   rotate_every_days?: Count
   owner?: Email
+  turn_at?: Timestamp
   due_at?: Timestamp
 }>
 
@@ -2379,6 +2380,7 @@ export type DueSecret = Readonly<{
   expires_at?: Timestamp
   rotate_every_days?: Count
   owner?: Email
+  turn_at?: Timestamp
   due_at: Timestamp
 }>
 
@@ -2599,6 +2601,7 @@ export type MatrixCell = Readonly<{
   expires_at?: Timestamp
   rotate_every_days?: Count
   owner?: Email
+  turn_at?: Timestamp
   due_at?: Timestamp
 }>
 
@@ -2963,6 +2966,7 @@ export type SecretListed = Readonly<{
   expires_at?: Timestamp
   rotate_every_days?: Count
   owner?: Email
+  turn_at?: Timestamp
   due_at?: Timestamp
 }>
 

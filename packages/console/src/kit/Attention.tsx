@@ -16,7 +16,7 @@ const Dues = ({ found, isOne }: { readonly found: Overviews; readonly isOne: boo
     <h2>Due</h2>
     <Table label="Due secrets" heads={["Key", "Where", "Due", "Owner"]}>
       {[...found].flatMap(([org, { due = [] }]) =>
-        due.map(({ due_at, env, key, owner, project }) => (
+        due.map(({ due_at, env, key, owner, project, turn_at }) => (
           <tr key={`${org}/${project}/${env}/${key}`}>
             <th scope="row">
               <Link to={secretAddress(org, project, env, key)} class="key">
@@ -35,6 +35,7 @@ const Dues = ({ found, isOne }: { readonly found: Overviews; readonly isOne: boo
               ) : (
                 due_at.slice(0, 10)
               )}
+              {due_at === turn_at && ", by its rotation"}
             </td>
             <td>{owner !== undefined && <Person address={owner} />}</td>
           </tr>

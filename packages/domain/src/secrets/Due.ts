@@ -11,15 +11,29 @@ const ops = Email.to.make("ops@example.com")
 export interface DueTerms {
   readonly expires_at: string | null
   readonly rotate_every_days: number | null
+  /** The next turn of the rotation that writes the secret. It stands in for the age of the version. */
+  readonly turn_at: string | null
 }
 
-/** When a secret is due: when it expires, or when its version is too old; null if neither. In milliseconds since 1970. */
-export const dueMillis = ({ expires_at, rotate_every_days }: DueTerms, versionMillis: number): number | null => {
-  const ends = [
+const earliest = (ends: ReadonlyArray<number>): number | null => (ends.length === 0 ? null : Math.min(...ends))
+
+/**
+ * When a person has to see to a secret: when it expires, or when its version is too old, unless a rotation replaces it; null if
+ * neither. In milliseconds since 1970.
+ */
+export const ownDueMillis = (
+  { expires_at, rotate_every_days, turn_at }: DueTerms,
+  versionMillis: number
+): number | null =>
+  earliest([
     ...(expires_at === null ? [] : [Date.parse(expires_at)]),
-    ...(rotate_every_days === null ? [] : [versionMillis + rotate_every_days * dayMillis])
-  ]
-  return ends.length === 0 ? null : Math.min(...ends)
+    ...(rotate_every_days === null || turn_at !== null ? [] : [versionMillis + rotate_every_days * dayMillis])
+  ])
+
+/** When a secret is due: the earlier of that and of its rotation's next turn; null if neither. In milliseconds since 1970. */
+export const dueMillis = (terms: DueTerms, versionMillis: number): number | null => {
+  const own = ownDueMillis(terms, versionMillis)
+  return earliest([...(own === null ? [] : [own]), ...(terms.turn_at === null ? [] : [Date.parse(terms.turn_at)])])
 }
 
 const momentMessage = withMessage("must be a date, or a date and time in UTC such as 2027-01-31T08:00:00Z")
@@ -43,7 +57,9 @@ const texts = {
   expires_at: "when the value stops working, such as the end of a certificate",
   rotate_every_days: "the age in days at which a version is due to be replaced, 1 to 3,650",
   owner: "e-mail address of the owner",
-  due_at: "when it is due: the earlier of `expires_at` and the age of the version; absent if neither is set"
+  turn_at:
+    "the next turn of the rotation that writes it, which stands in for the age; absent if none does, or it is paused",
+  due_at: "when it is due: the earliest of `expires_at`, `turn_at` and the age of the version; absent if none is set"
 }
 
 /** The fields of a secret in a list, each where it is set. */
@@ -51,6 +67,7 @@ export const dueFields = {
   expires_at: optional(Timestamp, texts.expires_at, "2027-01-31T08:00:00.000Z"),
   rotate_every_days: optional(Count, texts.rotate_every_days, 90),
   owner: optional(Email, texts.owner, ops),
+  turn_at: optional(Timestamp, texts.turn_at, "2026-05-02T08:30:00.000Z"),
   due_at: optional(Timestamp, texts.due_at, "2026-05-02T08:30:00.000Z")
 }
 

@@ -39,6 +39,7 @@ import { keyRules } from "./migrations/0062_key_rules.js"
 import { targetDrift } from "./migrations/0063_target_drift.js"
 import { renewalNotices } from "./migrations/0064_renewal_notices.js"
 import { unusedAccessMails } from "./migrations/0065_unused_access_mails.js"
+import { turnDues } from "./migrations/0066_turn_dues.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -83,5 +84,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   keyRules,
   targetDrift,
   renewalNotices,
-  unusedAccessMails
+  unusedAccessMails,
+  turnDues
 ]

@@ -152,6 +152,7 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   secret_dues: {
     ...{ secret_id: place, org_id: id, env_id: place },
+    ...{ rotation_id: stays("rotations stay"), turn_at: stays("rotations stay") },
     due_at: stays("follows from the others"),
     event_at: stays("follows from the others")
   },

@@ -147,7 +147,7 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
         UNION ALL SELECT rule_id FROM import_use_people WHERE org_id NOT IN (SELECT org_id FROM imports)`
     )
     const dues = yield* all<DueRow>(
-      `SELECT d.secret_id, d.expires_at, d.rotate_every_days, d.due_at, v.created_at AS version_at FROM secret_dues d
+      `SELECT d.secret_id, d.expires_at, d.rotate_every_days, d.turn_at, d.due_at, v.created_at AS version_at FROM secret_dues d
         JOIN secrets s ON s.id = d.secret_id JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version`
     )
     for (const { due_at, secret_id, version_at, ...terms } of dues) {

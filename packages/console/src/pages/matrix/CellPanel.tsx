@@ -164,7 +164,8 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
           <>
             {stored.kind === "reference" && <span class="badge">reference</span>} Version {stored.version},{" "}
             <When time={stored.updated_at} /> by {stored.updated_by}
-            {stored.due_at !== undefined && `, due on ${stored.due_at.slice(0, 10)}`}
+            {stored.due_at !== undefined &&
+              `, due on ${stored.due_at.slice(0, 10)}${stored.due_at === stored.turn_at ? " by its rotation" : ""}`}
           </>
         )}
       </p>

@@ -33,7 +33,7 @@ const states = { due: "due soon", overdue: "overdue" }
 
 /** When a secret is due and its owner, folded, with a form for whoever may write. */
 export const Due = ({ cell, changed, env, path }: DueProps) => {
-  const { due_at, expires_at, owner, rotate_every_days } = cell
+  const { due_at, expires_at, owner, rotate_every_days, turn_at } = cell
   const act = useAct()
   const texts = [
     expires_at?.replace("T00:00:00.000Z", "") ?? "",
@@ -75,6 +75,7 @@ export const Due = ({ cell, changed, env, path }: DueProps) => {
       ) : (
         <>
           Due on <time dateTime={due_at}>{due_at.slice(0, 10)}</time>
+          {due_at === turn_at && ", by its rotation"}
           {state !== null && <span class={`badge due-${state}`}>{states[state]}</span>}
         </>
       )}
@@ -103,7 +104,7 @@ export const Due = ({ cell, changed, env, path }: DueProps) => {
             text={days}
             placeholder="90"
             isBad={isBad(given.rotate_every_days)}
-            hint="Days from 1 to 3,650, counted from the current version; empty: at any age"
+            hint="Days from 1 to 3,650, counted from the current version; empty: at any age. A rotation replaces it instead"
           />
           <TextField
             label="Owner"

@@ -171,7 +171,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
         placed.flatMap(({ archived: { created_at, current }, secretId: secret_id }) => {
           const { expires_at = null, owner = null, rotate_every_days = null } = current ?? {}
           if (expires_at === null && owner === null && rotate_every_days === null) return []
-          const { dueAt, eventAt } = dueTimes({ expires_at, rotate_every_days }, created_at)
+          const { dueAt, eventAt } = dueTimes({ expires_at, rotate_every_days, turn_at: null }, created_at)
           return [{ secret_id, org_id, env_id, owner, expires_at, rotate_every_days, due_at: dueAt, event_at: eventAt }]
         })
       )

@@ -16,13 +16,14 @@ const counting = Effect.map(dueJobRepo, (repo) =>
   Effect.gen(function* () {
     const millis = yield* Clock.currentTimeMillis
     const now = timestamp(millis)
+    const until = timestamp(millis + soonMillis)
     const counts = { due: 0, overdue: 0 }
     yield* eachDue(
-      (position) => repo.due({ ...position, until: timestamp(millis + soonMillis) }),
+      (position) => repo.due({ ...position, until }),
       ({ due_at }) => due_at,
       (rows) =>
         Effect.sync(() => {
-          for (const { due_at } of rows) counts[due_at <= now ? "overdue" : "due"]++
+          for (const { own_at } of rows) if (own_at <= until) counts[own_at <= now ? "overdue" : "due"]++
           return true
         })
     )

@@ -60,14 +60,15 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
       const current = yield* repo.current({ envId: place.env.id, key })
       if (current === undefined) return yield* secretNotFound(key)
       yield* versions.checkNewest(place, { ...current, key })
-      const { expires_at, id, owner, rotate_every_days, updated_at, version } = current
+      const { expires_at, id, owner, rotate_every_days, turn_at, updated_at, version } = current
       const before = { expires_at, rotate_every_days, owner }
       const terms = {
         ...before,
         ...request,
         ...(request.expires_at !== undefined && { expires_at: timeOf(request.expires_at) })
       }
-      const { dueAt, eventAt } = dueTimes(terms, current.version_at)
+      const { ownAt } = dueTimes(current, current.version_at)
+      const times = dueTimes({ ...terms, turn_at }, current.version_at)
       const changed = Struct.entries(terms).filter(([name, value]) => value !== before[name])
       recordAffected(place, [{ key, change: "due", id, version }])
       if (changed.length > 0) {
@@ -75,9 +76,9 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
         yield* repo.save([
           {
             ...{ secret_id: id, org_id: place.org.id, env_id: place.env.id },
-            ...{ owner, expires_at, rotate_every_days, due_at: dueAt },
+            ...{ owner, expires_at, rotate_every_days, due_at: times.dueAt },
             // The entries about a due date are made once.
-            event_at: dueAt === current.due_at ? current.event_at : eventAt
+            event_at: times.ownAt === ownAt ? current.event_at : times.eventAt
           }
         ])
         yield* repo.touch({ envId: place.env.id })
@@ -88,7 +89,7 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
           metadata: { key, version, ...Object.fromEntries(changed) }
         })
       }
-      const updated: SecretListed = { key, version, updated_at, ...dueOf({ ...terms, due_at: dueAt }) }
+      const updated: SecretListed = { key, version, updated_at, ...dueOf({ ...terms, turn_at, due_at: times.dueAt }) }
       return updated
     })
 

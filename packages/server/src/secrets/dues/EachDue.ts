@@ -5,17 +5,23 @@ import type { DueRow } from "./JobRepo.js"
 
 const rowsAtOnce = 200
 
-/** A due date of an existing secret. */
+/** A due date of an existing secret, to which a person has to see. */
 export interface Due extends DueRow {
   readonly org: OrgName
   readonly project: ProjectName
   readonly env: EnvName
   readonly key: SecretKey
   readonly version: number
+  readonly own_at: string
 }
 
 export const isThere = (row: DueRow): row is Due =>
-  row.org !== null && row.project !== null && row.env !== null && row.key !== null && row.version !== null
+  row.org !== null &&
+  row.project !== null &&
+  row.env !== null &&
+  row.key !== null &&
+  row.version !== null &&
+  row.own_at !== null
 
 interface Position {
   readonly after: string

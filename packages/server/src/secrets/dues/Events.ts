@@ -20,7 +20,7 @@ export const dueEvents = Effect.gen(function* () {
   const fenced = yield* Fence
 
   const make = Effect.fnUntraced(function* (row: Due, now: string) {
-    const { due_at, env, event_at, id, key, org_id: orgId, owner, project, version } = row
+    const { env, event_at, id, key, org_id: orgId, own_at: due_at, owner, project, version } = row
     if (event_at === null) return
     const isOverdue = due_at <= now
     const noted = yield* repo.note({ id, before: event_at, next: isOverdue ? null : due_at })

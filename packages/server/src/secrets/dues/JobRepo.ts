@@ -17,6 +17,8 @@ const DueRow = Schema.Struct({
   key: Schema.NullOr(SecretKey),
   version: Schema.NullOr(Schema.Number),
   owner: Schema.NullOr(Schema.typeSchema(Email)),
+  /** When a person has to see to it; null if only its rotation has to. */
+  own_at: Schema.NullOr(Schema.String),
   due_at: Schema.String,
   event_at: Schema.NullOr(Schema.String)
 })
@@ -37,7 +39,8 @@ const RightsRow = Schema.Struct({
 
 const found = sql`
   SELECT d.secret_id AS id, d.org_id AS org_id, o.name AS org, p.name AS project, e.name AS env, s.key AS key,
-    s.version AS version, d.owner AS owner, d.due_at AS due_at, d.event_at AS event_at`
+    s.version AS version, d.owner AS owner, d.due_at AS due_at,
+    CASE WHEN d.turn_at IS NULL THEN d.due_at ELSE d.expires_at END AS own_at, d.event_at AS event_at`
 
 const places = sql`
   LEFT JOIN secrets s ON s.id = d.secret_id AND s.removed_at IS NULL

@@ -57,15 +57,18 @@ export const dueMails = Effect.gen(function* () {
           (position) => repo.ofOwner({ ...position, owner, until }),
           ({ due_at }) => due_at,
           (rows) =>
-            Effect.map(Effect.filter(rows, mayList), (own) => {
-              secrets.push(...own)
-              return secrets.length <= maxNamed
-            })
+            Effect.map(
+              Effect.filter(rows, (row) => (row.own_at <= until ? mayList(row) : Effect.succeed(false))),
+              (own) => {
+                secrets.push(...own)
+                return secrets.length <= maxNamed
+              }
+            )
         )
         if (secrets.length === 0) continue
         yield* fenced(repo.mailed({ userId, now }))
         const reminder = {
-          secrets: secrets.slice(0, maxNamed).map(({ due_at, env, key, org, project }) => ({
+          secrets: secrets.slice(0, maxNamed).map(({ env, key, org, own_at: due_at, project }) => ({
             name: `${org}/${project}/${env} ${key}`,
             due_at,
             isOverdue: due_at <= now

@@ -63,10 +63,10 @@ export const movesRepo = Effect.map(
   query,
   ({ all, write }) =>
     ({
-      /** The secrets that a revision gave a new version, and that are to be replaced at an age. */
+      /** The secrets that a revision gave a new version, and that people replace at an age. */
       rotated: all(RotatedRow)`
         SELECT d.secret_id AS id, d.expires_at AS expires_at, d.rotate_every_days AS rotate_every_days FROM secret_dues d
-        WHERE d.env_id = ${"envId"} AND d.rotate_every_days IS NOT NULL AND d.secret_id IN (
+        WHERE d.env_id = ${"envId"} AND d.rotate_every_days IS NOT NULL AND d.turn_at IS NULL AND d.secret_id IN (
           SELECT c.secret_id FROM secret_changes c
           WHERE c.env_id = ${"envId"} AND c.revision = ${"revision"} AND c.change = 'updated')`,
 

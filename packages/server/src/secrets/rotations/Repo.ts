@@ -46,6 +46,7 @@ const PlacedRow = Schema.Struct({
 export type PlacedRow = typeof PlacedRow.Type
 
 const DueRow = Schema.Struct({ id: RotationId, org_id: OrgId })
+const RunningRow = Schema.Struct({ id: RotationId, org_id: OrgId, env_id: EnvId })
 const id = idRow(RotationId)
 
 const columns = sql`
@@ -124,6 +125,8 @@ export const rotationsRepo = Effect.gen(function* () {
     noteMail: returning(id)`
       UPDATE rotations SET mailed_at = ${databaseTime} WHERE id = ${"id"}
         AND (mailed_at IS NULL OR mailed_at <= ${databaseTime} - ${"millis"}) RETURNING id`,
+
+    running: all(RunningRow)`SELECT id, org_id, env_id FROM rotations WHERE paused IS NULL`,
 
     /** For a restored database: the one that it was copied from goes on. */
     pauseAll: write`UPDATE rotations SET paused = ${"reason"} WHERE paused IS NULL`

@@ -21,6 +21,7 @@ import { connectionsRepo } from "../connections/Repo.js"
 import { DatabaseSlots } from "../connections/DatabaseSlots.js"
 import { makePasswords } from "../connections/Passwords.js"
 import { kinds, makeTargets } from "../connections/DatabaseAddresses.js"
+import { turnDues } from "../dues/TurnDues.js"
 import { Changes } from "../services/Changes.js"
 import { drawnPasswords, drawPassword } from "./DrawnPasswords.js"
 import { failureMail, failuresToMail, mailEveryMillis } from "./FailureMail.js"
@@ -70,6 +71,7 @@ export const makeTurns = Effect.gen(function* () {
   const fenced = yield* Fence
   const { clock } = yield* Database
   const mailOwners = yield* makeOwnerNotices
+  const noteTurn = yield* turnDues
 
   const inOrganization = ({ org_id }: PlacedRow) => [orgScope(org_id)]
 
@@ -86,6 +88,10 @@ export const makeTurns = Effect.gen(function* () {
 
   const userOf = (row: PlacedRow) => Effect.map(termsOf(row), ({ users }) => users[row.turn % users.length] ?? "")
 
+  /** Notes in the due dates of its secrets when a rotation turns next. */
+  const noteNext = (row: PlacedRow, millis: number | null) =>
+    Effect.flatMap(termsOf(row), ({ writes }) => noteTurn({ ...row, keys: Object.keys(writes) }, millis))
+
   const draw = (row: PlacedRow) =>
     Effect.gen(function* () {
       const { window } = yield* termsOf(row)
@@ -94,7 +100,7 @@ export const makeTurns = Effect.gen(function* () {
       const password = drawPassword(row.alphabet, row.length)
       yield* fenced(
         opens > now
-          ? orSuperseded(repo.postpone({ ...stepOf(row), dueAt: opens }))
+          ? Effect.zipRight(orSuperseded(repo.postpone({ ...stepOf(row), dueAt: opens })), noteNext(row, opens))
           : Effect.zipRight(
               orSuperseded(repo.draw(stepOf(row))),
               passwords.keep({ id: row.id, draw: row.draw + 1 }, password)
@@ -161,17 +167,16 @@ export const makeTurns = Effect.gen(function* () {
     Effect.gen(function* () {
       const { users } = yield* termsOf(row)
       const millis = yield* clock
+      const dueAt = millis + spanMillis(row.every)
+      const turn = (row.turn + 1) % users.length
       yield* fenced(
-        Effect.zipRight(
-          orSuperseded(
-            repo.finish({
-              ...stepOf(row),
-              turn: (row.turn + 1) % users.length,
-              dueAt: millis + spanMillis(row.every),
-              now: timestamp(millis)
-            })
-          ),
-          passwords.forget(row)
+        Effect.all(
+          [
+            orSuperseded(repo.finish({ ...stepOf(row), turn, dueAt, now: timestamp(millis) })),
+            passwords.forget(row),
+            noteNext(row, dueAt)
+          ],
+          { discard: true }
         ),
         inOrganization(row)
       )
@@ -196,7 +201,7 @@ export const makeTurns = Effect.gen(function* () {
         Effect.zipRight(
           Effect.zipRight(
             orSuperseded(repo.fail({ ...stepOf(row), problem, dueAt, pause })),
-            mail(row, problem, pause)
+            Effect.zipRight(pause === null ? Effect.void : noteNext(row, null), mail(row, problem, pause))
           ),
           audit.change(sourceOf(access.renewing(row)), {
             action: "rotation.failed",

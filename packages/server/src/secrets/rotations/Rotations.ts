@@ -17,6 +17,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { Database } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { connectionsRepo } from "../connections/Repo.js"
+import { turnDues } from "../dues/TurnDues.js"
 import { drawnPasswords } from "./DrawnPasswords.js"
 import { type RotationRow, rotationsRepo } from "./Repo.js"
 
@@ -86,6 +87,11 @@ export class Rotations extends Effect.Service<Rotations>()("@coffer/server/Rotat
     const connections = yield* connectionsRepo
     const passwords = yield* drawnPasswords
     const { clock } = yield* Database
+    const noteTurn = yield* turnDues
+
+    /** Notes in the due dates of its secrets when a rotation turns next. */
+    const noteNext = ({ env, org }: ChangingPlace, id: RotationId, writes: Writes, millis: number | null) =>
+      noteTurn({ id, env_id: env.id, org_id: org.id, keys: Object.keys(writes) }, millis)
 
     const find = (place: ChangingPlace | Place<"rotation.list">, name: RotationName) =>
       Effect.flatMap(repo.find({ envId: place.env.id, name }), (row) =>
@@ -124,6 +130,7 @@ export class Rotations extends Effect.Service<Rotations>()("@coffer/server/Rotat
       yield* rotationLimit.room(yield* repo.count({ envId: place.env.id }))
       const id = RotationId.make(yield* uuidV7)
       const created_at = yield* now
+      const dueAt = (yield* clock) + spanMillis(every)
       yield* repo
         .insert([
           {
@@ -132,11 +139,12 @@ export class Rotations extends Effect.Service<Rotations>()("@coffer/server/Rotat
             open_at: window === null ? null : JSON.stringify(window),
             // Programs use the first of two users now.
             ...{ state: "idle", turn: users.length - 1, draw: 0, failures: 0 },
-            due_at: (yield* clock) + spanMillis(every),
+            due_at: dueAt,
             ...{ created_by: actorName(place.actor), created_at, updated_at: created_at }
           }
         ])
         .pipe(orTaken(() => new Conflict({ message: `rotation ${name} exists already` })))
+      yield* noteNext(place, id, writes, dueAt)
       yield* record(place, id, { name, connection: connection.name, users, writes: Object.keys(writes), every, window })
       return yield* read(place, name)
     })
@@ -151,22 +159,25 @@ export class Rotations extends Effect.Service<Rotations>()("@coffer/server/Rotat
         const millis = yield* clock
         const isResumed = paused === false && row.paused !== null
         const isMoved = request.every !== undefined && row.state === "idle" && row.failures === 0
+        const pause = paused === undefined ? row.paused : paused ? `paused by ${actorName(place.actor)}` : null
+        const dueAt =
+          // A turn that was begun goes on at once.
+          isResumed && row.state !== "idle"
+            ? millis
+            : isMoved
+              ? Math.min(row.due_at, millis + spanMillis(every))
+              : row.due_at
         yield* repo.update({
           id: row.id,
           writes: JSON.stringify(writes),
           every,
           openAt: window === null ? null : JSON.stringify(window),
-          paused: paused === undefined ? row.paused : paused ? `paused by ${actorName(place.actor)}` : null,
+          paused: pause,
           failures: isResumed ? 0 : row.failures,
-          // A turn that was begun goes on at once.
-          dueAt:
-            isResumed && row.state !== "idle"
-              ? millis
-              : isMoved
-                ? Math.min(row.due_at, millis + spanMillis(every))
-                : row.due_at,
+          dueAt,
           now: timestamp(millis)
         })
+        yield* noteNext(place, row.id, writes, pause === null ? (dueAt === 0 ? millis : dueAt) : null)
         yield* record(place, row.id, {
           name,
           ...(request.writes !== undefined && { writes: Object.keys(writes) }),
@@ -186,6 +197,7 @@ export class Rotations extends Effect.Service<Rotations>()("@coffer/server/Rotat
           message: `rotation ${name} is within a turn, whose password would be lost: wait for its end, or resume it`
         })
       }
+      yield* noteNext(place, row.id, {}, null)
       yield* passwords.forget(row)
       yield* repo.remove({ id: row.id })
       yield* record(place, row.id, { name })

@@ -1,4 +1,4 @@
-import { dueMillis, type DueTerms } from "@coffer/domain/secrets/Due"
+import { dueMillis, type DueTerms, ownDueMillis } from "@coffer/domain/secrets/Due"
 import { soonMillis } from "@coffer/domain/secrets/DueState"
 import type { EnvId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
@@ -6,12 +6,16 @@ import { timestamp } from "../../base/Time.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { movesRepo } from "../dues/Repo.js"
 
-/** When a secret is due, and when the first entry about it is made. */
+const orNull = (millis: number | null): string | null => (millis === null ? null : timestamp(millis))
+
+/** When a secret is due, when a person has to see to it, and when the first entry about that is made. */
 export const dueTimes = (terms: DueTerms, versionAt: string) => {
-  const millis = dueMillis(terms, Date.parse(versionAt))
-  return millis === null
-    ? { dueAt: null, eventAt: null }
-    : { dueAt: timestamp(millis), eventAt: timestamp(millis - soonMillis) }
+  const own = ownDueMillis(terms, Date.parse(versionAt))
+  return {
+    dueAt: orNull(dueMillis(terms, Date.parse(versionAt))),
+    ownAt: orNull(own),
+    eventAt: orNull(own === null ? null : own - soonMillis)
+  }
 }
 
 /**
@@ -29,6 +33,9 @@ export const dueMoves = Effect.map(
       totals.rotating === 0
         ? Effect.void
         : Effect.flatMap(rotated({ envId, revision }), (rows) =>
-            forEachInSlices(rows, ({ id, ...terms }) => move({ id, ...dueTimes(terms, at) }))
+            forEachInSlices(rows, ({ id, ...terms }) => {
+              const { dueAt, eventAt } = dueTimes({ ...terms, turn_at: null }, at)
+              return move({ id, dueAt, eventAt })
+            })
           )
 )
