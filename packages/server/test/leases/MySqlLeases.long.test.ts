@@ -3,6 +3,8 @@ import { defaultSql } from "@coffer/domain/secrets/SqlTemplate"
 import { leasedUser } from "@coffer/server/secrets/connections/Kind"
 import { Leases } from "@coffer/server/secrets/leases/Leases"
 import { kinds } from "@coffer/server/secrets/connections/DatabaseAddresses"
+import { Orphans } from "@coffer/server/secrets/leases/Orphans"
+import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
 import { hasMariaDb } from "../support/mysql/RenewedMariaDb.js"
@@ -14,9 +16,11 @@ import {
   lease,
   list,
   mariaDbWorld,
+  removed,
   renew,
   revoke,
   round,
+  tried,
   usersIn,
   withLeases
 } from "./World.js"
@@ -144,6 +148,28 @@ describe.skipIf(!hasMariaDb)("a lease on MariaDB (needs mariadbd)", () => {
       assert.strictEqual(yield* Effect.flip(made), "the row has gone")
       assert.deepStrictEqual([seen, yield* usersIn(database)], [[name], []])
     }).pipe(withLeases())
+  )
+
+  it.effect("that no row has any more is listed, and removed with its sessions when an admin says so", () =>
+    Effect.gen(function* () {
+      const { ada, database } = yield* mariaDbWorld
+      yield* createRole(ada)
+      const [left, live] = [yield* lease(ada), yield* lease(ada)]
+      assert.deepStrictEqual((yield* tried(ada)).orphans, [])
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM leases WHERE id = ${left.id}`
+      yield* Effect.promise(() => database.query("CREATE USER coffer_by_hand"))
+      const session = yield* Effect.promise(() => database.open(left.username, Redacted.value(left.password)))
+      const ended = new Promise<void>((resolve) => session.on("error", () => resolve()))
+      assert.deepStrictEqual((yield* tried(ada)).orphans, [{ lease_id: left.id, username: left.username }])
+      assert.strictEqual(yield* outcome(removed(ada, live.id)), "Conflict")
+      yield* removed(ada, left.id)
+      yield* Effect.promise(() => ended)
+      assert.sameMembers([...(yield* usersIn(database))], [live.username, "coffer_by_hand"])
+      assert.isTrue(yield* admits(database, live))
+      yield* removed(ada, left.id)
+      assert.deepStrictEqual((yield* tried(ada)).orphans, [])
+    }).pipe(Effect.provide(Orphans.Default), withLeases())
   )
 
   it.effect("is not made by a user that could not see or end its sessions", () =>

@@ -1,5 +1,4 @@
 import { LeaseId } from "@coffer/domain/base/Ids"
-import { ConnectionName } from "@coffer/domain/base/Names"
 import { leaseOf, leasedUser } from "@coffer/server/secrets/connections/Kind"
 import { Connections } from "@coffer/server/secrets/connections/Connections"
 import { connectionsRepo } from "@coffer/server/secrets/connections/Repo"
@@ -8,24 +7,8 @@ import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import type { Actor } from "@coffer/domain/access/Actor"
-import { entries, outcome, setSecret, transaction } from "../support/Services.js"
-import { createRole, entering, lease, usersIn, withLeases, world } from "./World.js"
-
-const connection = ConnectionName.make("shop-db")
-
-const tried = (actor: Actor) =>
-  Effect.gen(function* () {
-    const connections = yield* Connections
-    const begun = yield* transaction(connections.begin(yield* entering(actor, "connection.test"), connection))
-    return yield* connections.finish(begun)
-  })
-
-const removed = (actor: Actor, id: LeaseId) =>
-  Effect.gen(function* () {
-    const orphans = yield* Orphans
-    const begun = yield* transaction(orphans.begin(yield* entering(actor, "orphan.delete"), connection, id))
-    return yield* orphans.finish(begun)
-  })
+import { entries, outcome, setSecret } from "../support/Services.js"
+import { createRole, entering, lease, removed, tried, usersIn, withLeases, world } from "./World.js"
 
 /** A look of the job at what is due. Returns how many connections were. */
 const looks = Effect.gen(function* () {

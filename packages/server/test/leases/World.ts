@@ -12,6 +12,7 @@ import { Connections } from "@coffer/server/secrets/connections/Connections"
 import { DatabaseSlots } from "@coffer/server/secrets/connections/DatabaseSlots"
 import { makeLeaseEnds } from "@coffer/server/secrets/leases/LeaseEnds"
 import { LeaseRoles, type NewLeaseRole } from "@coffer/server/secrets/leases/LeaseRoles"
+import { Orphans } from "@coffer/server/secrets/leases/Orphans"
 import { Leases } from "@coffer/server/secrets/leases/Leases"
 import { makeLostRights } from "@coffer/server/secrets/leases/LostRights"
 import { leasesRepo } from "@coffer/server/secrets/leases/Repo"
@@ -43,6 +44,7 @@ export const withLeases =
       test.pipe(Effect.provide(services), onDatabase({ SERVICE_RENEWAL_NETWORKS: "127.0.0.0/8", ...settings }))
     )
 
+const connection = ConnectionName.make("shop-db")
 export const roleName = LeaseRoleName.make("app-role")
 
 export const entering = <
@@ -66,7 +68,6 @@ export const entering = <
 export const createRole = (actor: Actor, request: Partial<NewLeaseRole> = {}) =>
   Effect.gen(function* () {
     const place = yield* entering(actor, "lease_role.create")
-    const connection = ConnectionName.make("shop-db")
     return yield* transaction((yield* LeaseRoles).create(place, { name: roleName, connection, ...request }))
   })
 
@@ -84,7 +85,7 @@ export const leasing = Effect.fnUntraced(function* <D extends Leased>(database: 
   const place = yield* entering(ada, "connection.create")
   yield* transaction(
     (yield* Connections).create(place, {
-      ...{ name: ConnectionName.make("shop-db"), kind: database.kind, host: "localhost", port: database.port },
+      ...{ name: connection, kind: database.kind, host: "localhost", port: database.port },
       ...{ ca: database.ca, database: database.name, user: "renewer", password_key: key("RENEWER") }
     })
   )
@@ -104,6 +105,22 @@ export const world = Effect.flatMap(
 )
 
 export const mariaDbWorld = Effect.flatMap(renewedMariaDb, (database) => leasing(database))
+
+/** What a test of the connection finds. */
+export const tried = (actor: Actor) =>
+  Effect.gen(function* () {
+    const connections = yield* Connections
+    const begun = yield* transaction(connections.begin(yield* entering(actor, "connection.test"), connection))
+    return yield* connections.finish(begun)
+  })
+
+/** Removes a user that no lease has. */
+export const removed = (actor: Actor, id: LeaseId) =>
+  Effect.gen(function* () {
+    const orphans = yield* Orphans
+    const begun = yield* transaction(orphans.begin(yield* entering(actor, "orphan.delete"), connection, id))
+    return yield* orphans.finish(begun)
+  })
 
 interface LeaseRequest {
   readonly ttl?: string
