@@ -5,7 +5,7 @@ import { kinds } from "@coffer/server/secrets/delivery/Kinds"
 import { sealedBox } from "@coffer/server/secrets/delivery/kinds/SealedBox"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { entries, envPath, raw, removeSecret, setSecret } from "../support/Services.js"
+import { entries, envPath, raw, removeSecret, setSecret, writeBundle } from "../support/Services.js"
 import { accessKeyId, parameterStore, secretsManager } from "./platforms/AwsPlatform.js"
 import { pagesPlatform, workersPlatform } from "./platforms/CloudflarePlatform.js"
 import { githubPlatform, opened, privateKeyOf } from "./platforms/GithubPlatform.js"
@@ -291,6 +291,21 @@ describe("many keys", () => {
       yield* push(ada)
       assert.strictEqual(standIn.writes().length - before, 41)
       assert.lengthOf(Object.keys(there.values()), 91)
+    }).pipe(run)
+  )
+
+  it.effect("are pushed: a thousand of them, each once", () =>
+    Effect.gen(function* () {
+      const { ada, standIn, there } = yield* at(github)
+      const wanted = Object.fromEntries(Array.from({ length: 999 }, (_, i) => [`KEY_${i}`, `value ${i}`]))
+      yield* writeBundle(ada, { set: wanted })
+      const before = standIn.writes().length
+      const { left, pushed } = yield* push(ada)
+      assert.deepStrictEqual([pushed, left], [1000, 0])
+      assert.strictEqual(standIn.writes().length - before, 1000)
+      assert.isAtMost(standIn.most, 4)
+      assert.deepStrictEqual(there.values(), { ...wanted, STRIPE_KEY: canary })
+      assert.isTrue((yield* changesOf(ada)).every((change) => change.endsWith(" same")))
     }).pipe(run)
   )
 
