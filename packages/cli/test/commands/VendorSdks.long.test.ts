@@ -1,10 +1,12 @@
 /**
  * The SDKs of vendors behind the proxy, as an agent's program has them. They are no dependencies: `COFFER_SDKS` is a folder with
- * `node_modules` (`npm i openai @anthropic-ai/sdk stripe`) and `python` (`pip install --target python openai anthropic stripe`).
+ * `node_modules` (`npm i openai @anthropic-ai/sdk stripe`), `python` (`pip install --target python openai anthropic stripe`) and
+ * GitHub's command line, `bin/gh`.
  */
+import { lookup } from "node:dns/promises"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
-import { tmpdir } from "node:os"
+import { hostname, tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { certificateFor } from "../../../server/test/federations/Issuer.js"
@@ -15,7 +17,12 @@ import { workplace } from "../support/Workplace.js"
 const sdks = process.env["COFFER_SDKS"] ?? ""
 const has = (name: string) => sdks !== "" && existsSync(join(sdks, name))
 const folder = mkdtempSync(join(tmpdir(), "coffer-sdks-"))
-const certificate = certificateFor("localhost")
+/** Programs in Go send what is for localhost past every proxy. Null if no other name leads here. */
+const named = await lookup(hostname()).then(
+  ({ address }) => (address.startsWith("127.") ? hostname().toLowerCase() : null),
+  () => null
+)
+const certificate = certificateFor("localhost", ...(named === null ? [] : [named]))
 writeFileSync(join(folder, "ca.pem"), certificate.cert)
 
 const value = "sk_live_CanaryOfVendors"
@@ -45,11 +52,22 @@ const chunk = (content: string) =>
 
 const event = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
 
-/** The stand-in of three vendors, which checks the key. */
+/** A server of GitHub, by https://docs.github.com/en/rest/users/users and https://docs.github.com/en/graphql/reference/queries. */
+const github = (url: string, body: string) => {
+  if (url.endsWith("/user")) return { login: "ada", id: 1 }
+  if (body.includes("__type")) return { data: { Issue: { fields: [] } } }
+  const labels = { nodes: [], totalCount: 0 }
+  const nodes = [{ number: 7, title: "It leaks", state: "OPEN", updatedAt: "2026-01-31T12:00:00Z", labels }]
+  const issues = { totalCount: 1, nodes, pageInfo: { hasNextPage: false, endCursor: "" } }
+  return { data: { repository: { hasIssuesEnabled: true, issues } } }
+}
+
+/** The stand-in of the vendors, which checks the key. */
 const answer = (response: ServerResponse, { body, headers, url }: Arrived) => {
   const json = (status: number, record: object) =>
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(record))
   if (headers.authorization !== `Bearer ${value}`) return json(401, { error: { message: "a wrong key" } })
+  if (url.startsWith("/api/")) return json(200, github(url, body))
   if (url.startsWith("/v1/messages")) {
     const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], stop_reason: null }
     const delta = { index: 0, delta: { type: "text_delta", text: `hello ${value}` } }
@@ -75,12 +93,14 @@ beforeAll(async () => {
   await place.ok("acl", "grant", "--service-account", "agent", ...patterns, "--permission", "use")
   const allow = async (key: string, path: string, ...more: ReadonlyArray<string>) => {
     await place.ok("secret", "set", key, value)
-    const where = ["--host", `localhost:${api.port}`, "--account", "agent", "--path", path, "--method", "POST"]
+    const at = key === "GH_ENTERPRISE_TOKEN" && named !== null ? named : "localhost"
+    const where = ["--host", `${at}:${api.port}`, "--account", "agent", "--path", path, "--method", "POST"]
     await place.ok("use", "allow", key, ...where, "--as-header", "authorization: Bearer {}", ...more)
   }
   await allow("OPENAI_API_KEY", "/v1/chat/*", "--response", "stream")
   await allow("ANTHROPIC_API_KEY", "/v1/messages", "--response", "stream")
   await allow("STRIPE_KEY", "/v1/refunds")
+  await allow("GH_ENTERPRISE_TOKEN", "/api/*", "--method", "GET")
 })
 afterAll(async () => {
   await api.stop()
@@ -167,4 +187,20 @@ describe("behind coffer use proxy, the SDK of", () => {
       assert.strictEqual(await run(isForward ? [] : reverse(), environment, "python3", "-c", python), says)
     })
   }
+})
+
+describe.skipIf(!has("bin/gh") || named === null)("behind coffer use proxy, gh", () => {
+  it("works unchanged, and the token is seen by GitHub alone", async () => {
+    const at = `${named}:${api.port}`
+    const folders = { GH_HOST: at, GH_CONFIG_DIR: join(folder, "gh"), GH_NO_UPDATE_NOTIFIER: "1" }
+    const gh = (...words: ReadonlyArray<string>) => run([], folders, join(sdks, "bin/gh"), ...words)
+    api.arrived.length = 0
+    assert.strictEqual(await gh("api", "user", "--jq", ".login"), "ada")
+    assert.match(await gh("issue", "list", "--repo", `${at}/acme/webshop`), /^7\tOPEN\tIt leaks/)
+    assert.isAtLeast(api.arrived.length, 3)
+    for (const { headers, url } of api.arrived) {
+      assert.strictEqual(headers.authorization, `Bearer ${value}`)
+      assert.match(url, /^\/api\//)
+    }
+  })
 })
