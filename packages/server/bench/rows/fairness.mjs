@@ -370,6 +370,70 @@ const hangingUses = async (server, { ada, host }) => {
     ])
 }
 
+/** Without it, nobody is asked for consent. */
+const publicUrl = "https://coffer.test"
+
+const challenge = "E9Melhoa2OwvFrEMTJguCHaoeGK1t8URWbuGJSstw-cM"
+
+/**
+ * Strangers of ever other networks who register programs, try codes, and read the metadata and the page of consent; and three people
+ * who let the server fetch documents of programs from a host that never answers.
+ */
+const strangers = async (server, { host }) => {
+  const people = []
+  for (const name of ["x", "y", "z"]) people.push(await logIn(server, `${name}@example.com`))
+  let sent = 0
+  const from = async (path, init = {}) => {
+    const headers = { ...init.headers, "x-real-ip": `198.${18 + (++sent >> 16)}.${(sent >> 8) & 255}.${sent & 255}` }
+    await fetch(server.url + path, { ...init, headers }).then(
+      (response) => response.arrayBuffer(),
+      () => sleep(100)
+    )
+  }
+  const json = (body, token) => ({
+    method: "POST",
+    headers: { "content-type": "application/json", ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify(body)
+  })
+  const registration = json({ redirect_uris: ["http://127.0.0.1:33418/callback"], client_name: "flood" })
+  const form = new URLSearchParams({ grant_type: "authorization_code", code: "x", client_id: "y" })
+  const exchange = {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: `${form}&code_verifier=${"v".repeat(43)}`
+  }
+  const review = (token) => {
+    const request = new URLSearchParams({
+      ...{ client_id: `https://${host}/never/${sent}`, redirect_uri: "http://127.0.0.1:33418/callback" },
+      ...{
+        response_type: "code",
+        code_challenge: challenge,
+        code_challenge_method: "S256",
+        resource: `${publicUrl}/mcp`
+      }
+    })
+    return from("/api/auth/consents/review", json({ request: String(request) }, token))
+  }
+  const floods = [
+    () => from("/oauth/register", registration),
+    () => from("/oauth/token", exchange),
+    () => from("/.well-known/oauth-authorization-server"),
+    () => from("/-/authorize?client_id=x")
+  ]
+  const flood = async (isOver, request) => {
+    while (!isOver()) await request()
+  }
+  return (isOver) =>
+    Promise.race([
+      Promise.all([
+        ...floods.flatMap((request) => Array.from({ length: 8 }, () => flood(isOver, request))),
+        ...people.flatMap((token) => Array.from({ length: 8 }, () => flood(isOver, () => review(token))))
+      ]),
+      // A document is waited for after the end.
+      flood(isOver, () => sleep(100))
+    ])
+}
+
 /** Other work of the machine delays requests that run beside nothing too. */
 const nothing = () => async (isOver) => {
   while (!isOver()) await sleep(100)
@@ -382,7 +446,8 @@ const loadsBeside = [
   { name: "lines of 8 MiB of nested lists to POST /api/imports", prepare: nestedLists },
   { name: "20 clients that change 2,000 keys each", prepare: largeChanges },
   { name: "imports of the largest organization", prepare: largestImports },
-  { name: "two organizations with hanging hosts", prepare: hangingUses }
+  { name: "two organizations with hanging hosts", prepare: hangingUses },
+  { name: "strangers at the endpoints of OAuth", prepare: strangers }
 ]
 
 const described = ({ refused, times }) =>
@@ -403,6 +468,7 @@ export const besideOf = async (engine, start, seconds) => {
     nodeArgs: [`--max-old-space-size=${smallMachine / 2}`],
     env: {
       SERVICE_BROKER: "1",
+      SERVICE_PUBLIC_URL: publicUrl,
       SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8,::1",
       NODE_EXTRA_CA_CERTS: join(files, "ca.pem")
     }
