@@ -44,8 +44,8 @@ export const secretGet = tool({
   name: "secret_get",
   title: "Read a secret's value",
   description:
-    "Returns the key, the value in plain text and the version; the read is written to the audit log. " +
-    "Use it only when the value itself is needed: secret_list lists the keys. Do not repeat the value in messages, files or logs.",
+    "Returns the key, the value in plain text and the version; the read is in the audit log. " +
+    "Use it only for the value itself: secret_list lists keys, coffer run starts programs. Do not repeat it in messages, files or logs.",
   hints: reads,
   when: { reveal: true },
   parameters: parameters({ key: SecretKey }),
@@ -59,7 +59,7 @@ export const secretCheck = tool({
   title: "Check that a secret exists",
   description:
     "Returns the key and the current version. The value is not shown: this server was started with SERVICE_MCP_REVEAL=0. " +
-    "Use it to make sure that a secret exists; programs get its value by coffer run.",
+    "Use it to make sure that a secret exists; programs get its value by coffer run -- COMMAND.",
   hints: reads,
   when: { reveal: false },
   parameters: parameters({ key: SecretKey }),
