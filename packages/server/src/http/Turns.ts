@@ -28,10 +28,13 @@ export interface Arrival {
 /**
  * Begins requests as they arrive. If more arrive than one turn of the event loop can begin, they wait, and the tenants are served in
  * turn: otherwise a request would wait for hundreds of another tenant's. Before the authentication, a request's tenant is the one
- * that its credential had before, or else the client's network.
+ * that its credential had before, or else the client's network. Strangers, however many networks they come from, get every other turn
+ * at most while a tenant waits.
  */
 export const makeTurns = (now = () => performance.now(), nextTurn: (turn: () => void) => void = setImmediate) => {
-  const waiting = makeFairQueue<() => void>()
+  const tenants = makeFairQueue<() => void>()
+  const strangers = makeFairQueue<() => void>()
+  let isStrangersTurn = false
   /** The tenants of credentials, the least recently used first. */
   const known = new Map<string, string>()
   let isOpen = false
@@ -44,13 +47,21 @@ export const makeTurns = (now = () => performance.now(), nextTurn: (turn: () => 
     if (known.size > maxKnown && oldest !== undefined) known.delete(oldest)
   }
 
+  const isIdle = (): boolean => tenants.isEmpty() && strangers.isEmpty()
+
+  const takeNext = (): (() => void) | undefined => {
+    const [first, second] = isStrangersTurn ? [strangers, tenants] : [tenants, strangers]
+    isStrangersTurn = !isStrangersTurn
+    return first.take() ?? second.take()
+  }
+
   const turn = (): void => {
-    isOpen = !waiting.isEmpty()
+    isOpen = !isIdle()
     if (!isOpen) return
     nextTurn(turn)
     began = now()
-    do waiting.take()?.()
-    while (!waiting.isEmpty() && now() - began < turnMillis)
+    do takeNext()?.()
+    while (!isIdle() && now() - began < turnMillis)
   }
 
   return ({ begin, network, onEnd, source }: Arrival): void => {
@@ -59,16 +70,18 @@ export const makeTurns = (now = () => performance.now(), nextTurn: (turn: () => 
       began = now()
       nextTurn(turn)
     }
-    if (waiting.isEmpty() && now() - began < turnMillis) {
+    if (isIdle() && now() - began < turnMillis) {
       begin(network)
       return
     }
     const credential = credentialOf(source)
-    const tenant = (credential === undefined ? undefined : known.get(credential)) ?? network
+    const found = credential === undefined ? undefined : known.get(credential)
+    const tenant = found ?? network
+    const waiting = found === undefined ? strangers : tenants
     waiting.add(tenant, () => {
       if (credential !== undefined) {
-        onEnd((found) => {
-          learn(credential, found)
+        onEnd((learnt) => {
+          learn(credential, learnt)
         })
       }
       begin(tenant)

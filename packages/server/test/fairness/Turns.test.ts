@@ -85,4 +85,21 @@ describe("requests that arrive at once", () => {
     drain()
     assert.strictEqual(begun.length, 21)
   })
+
+  it("of strangers from ever other networks let a known tenant's be the next but few, and get their turns beside it", () => {
+    const { arrive, begun, drain, next } = makeServer()
+    for (let index = 0; index < 4; index++) arrive(`learns ${index}`, "own network", "own key", "own")
+    drain()
+    begun.length = 0
+    for (let index = 0; index < 200; index++) arrive(`stranger ${index}`, `network ${index}`)
+    for (let index = 0; index < 10; index++) arrive(`own ${index}`, "own network", "own key", "own")
+    next()
+    assert.isAtMost(begun.indexOf("own 0"), 3 + 1)
+    drain()
+    const last = begun.indexOf("own 9")
+    const before = begun.slice(0, last).filter((name) => name.startsWith("stranger"))
+    assert.isAtMost(before.length, 3 + 11)
+    assert.isAtLeast(before.length, 3 + 8)
+    assert.strictEqual(begun.length, 210)
+  })
 })
