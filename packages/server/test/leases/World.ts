@@ -106,7 +106,7 @@ export const world = Effect.flatMap(
 
 export const mariaDbWorld = Effect.flatMap(renewedMariaDb, (database) => leasing(database))
 
-/** What a test of the connection finds. */
+/** The result of a test of the connection. */
 export const tried = (actor: Actor) =>
   Effect.gen(function* () {
     const connections = yield* Connections
