@@ -1,2 +1,2 @@
 /** Written by scripts/migrations.mjs. The digest of the schema that all migrations make, in hex. */
-export const schemaDigest = "7815e616ac02552929ffb08b015578cff02a2e2ce2053214a006b9b8e0ff8915"
+export const schemaDigest = "5a17838d0d8cc352aef3aff62d44c6367bf398ab38f3b92c75ba7a9488fafe93"
