@@ -336,6 +336,24 @@ describe("the body of a call", () => {
     }).pipe(onDatabase())
   )
 
+  it.scoped("of a stranger is read in a later turn of the event loop, and that of a caller at once", () =>
+    Effect.gen(function* () {
+      const { admit, ada } = yield* scene
+      for (const [caller, readers] of [
+        [{ actor: ada }, 1],
+        [undefined, 0]
+      ] as const) {
+        const made = yield* admitted(admit, "POST", "/say", { body, ...(caller !== undefined && { caller }) })
+        const reading = yield* Effect.fork(made.request.body)
+        yield* Effect.yieldNow()
+        assert.strictEqual(made.source.listenerCount("data"), readers)
+        yield* Effect.promise(async () => setImmediate())
+        made.arrive()
+        assert.deepStrictEqual(yield* reading, { name: "a" })
+      }
+    }).pipe(onDatabase())
+  )
+
   it.scoped("is JSON within the limit of the call, whose tags are no objects", () =>
     Effect.gen(function* () {
       const { admit, ada } = yield* scene

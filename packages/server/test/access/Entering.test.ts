@@ -1,7 +1,7 @@
 import type { Actor, Delegated, UserActor } from "@coffer/domain/access/Actor"
 import { CurrentCaller } from "@coffer/domain/access/Actor"
 import { DelegationId, EnvId, ProjectId, RemovedId, RequestId } from "@coffer/domain/base/Ids"
-import { EnvName, OrgName } from "@coffer/domain/base/Names"
+import { EnvName, OrgName, SecretKey } from "@coffer/domain/base/Names"
 import { Access, denied, type EnvPlace, type Place, sourceOf } from "@coffer/server/access/Access"
 import { Requester } from "@coffer/server/access/caller/Requester"
 import { ChangeMode, type GateDecision, type RequestedChange } from "@coffer/server/access/gate/GateDecision"
@@ -104,6 +104,35 @@ describe("the source of an entry", () => {
       assert.deepStrictEqual(yield* refusalsSince(before), [
         ["access.denied", ada.email, ["org", prod.org.id], { ...place, action: "secret.list" }]
       ])
+    }).pipe(onDatabase())
+  )
+})
+
+describe("a refusal to enter a place", () => {
+  it.effect("is recorded for what was found, with the names of the path and the action", () =>
+    Effect.gen(function* () {
+      const { access, dev, prod } = yield* scene
+      const key = SecretKey.make("API_KEY")
+      const before = (yield* entries()).length
+      const caller = { actor: dev }
+      for (const [path, action] of [
+        [orgPath(), "org.update"],
+        [projectPath(), "project.update"],
+        [envPath(), "env.extend"],
+        [{ ...envPath(), key }, "env.extend"]
+      ] as const) {
+        assert.match(yield* said(access.check(caller, path, action)), /^Forbidden: /)
+      }
+      const at = { project: "webshop", env: "prod", action: "env.extend" }
+      assert.deepStrictEqual(
+        yield* refusalsSince(before),
+        [
+          [["org", prod.org.id], { action: "org.update" }],
+          [["project", prod.project.id], { action: "project.update", project: "webshop" }],
+          [["env", prod.env.id], at],
+          [["env", prod.env.id], { ...at, key: "API_KEY" }]
+        ].map(([resource, metadata]) => ["access.denied", dev.email, resource, metadata])
+      )
     }).pipe(onDatabase())
   )
 })

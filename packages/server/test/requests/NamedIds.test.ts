@@ -47,7 +47,17 @@ const needNoId: Readonly<Record<string, string>> = {
   "headers.if-match": "is compared by the call itself",
   ...Object.fromEntries(
     [
-      ...["value", "kind", "note", "dry_run", "strict", "passkey_recovery", "unused_access_mail", "expires_at", "rotate_every_days"],
+      ...[
+        "value",
+        "kind",
+        "note",
+        "dry_run",
+        "strict",
+        "passkey_recovery",
+        "unused_access_mail",
+        "expires_at",
+        "rotate_every_days"
+      ],
       ...[
         "kind",
         "prefix",
