@@ -2,7 +2,7 @@ import { query } from "@coffer/server/database/Query"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Pair } from "../authorization/Pair.js"
-import { email } from "../support/Services.js"
+import { email, transaction } from "../support/Services.js"
 import type { Json } from "../support/Program.js"
 import { directoryOf, domain, patchOp, startDirectory, word } from "./World.js"
 
@@ -185,6 +185,40 @@ describe("a user of the directory", () => {
       after.map(({ id: _id, updated_at: _updated, ...kept }: Json) => kept),
       before.map(({ id: _id, updated_at: _updated, ...kept }: Json) => kept)
     )
+  })
+
+  it("has its rules and groups by hand back for 30 days after the end, and not a second longer", async () => {
+    const { add, asOwner, org, setActive } = await directoryOf(pair)
+    await asOwner("POST", "/groups", { name: "by hand" })
+    const day = 24 * 3_600_000
+    const days = 30 * day
+    for (const [age, isKept] of [
+      [days - 60_000, true],
+      [days, false]
+    ] as const) {
+      const { id, userName } = await add()
+      const rule = { subject_type: "user", email: userName, permission: "write" }
+      await asOwner("POST", "/acl", { ...rule, project_pattern: "web*", env_pattern: "*" })
+      await asOwner("POST", "/groups/by%20hand/members", { email: userName })
+      await setActive(id, false)
+      // As if it had ended that long ago, by the database's clock.
+      const moved = await pair.first.run(
+        Effect.flatMap(query, ({ returning }) =>
+          transaction(
+            returning(SubjectRow)`
+              UPDATE scim_endings SET expires_at = expires_at - ${"age"}
+              WHERE email = ${"email"} AND org_id = (SELECT id FROM organizations WHERE name = ${"org"})
+              RETURNING email AS subject`({ age, email: userName, org })
+          )
+        )
+      )
+      assert.lengthOf(moved, 1)
+      await setActive(id, true)
+      const rules = (await asOwner("GET", "/acl")).data.filter((one: Json) => one.email === userName)
+      assert.lengthOf(rules, isKept ? 1 : 0, `${age} ms`)
+      const { members } = await asOwner("GET", "/groups/by%20hand")
+      assert.strictEqual(members, 1, `${age} ms`)
+    }
   })
 
   it("stays as the last owner, of which the owners get a mail", async () => {
