@@ -41,7 +41,7 @@ export const unusedAccessRepo = Effect.map(
         WHERE id IN (${owners} ORDER BY m.user_id LIMIT ${"limit"})
         RETURNING user_id AS id, (SELECT u.email FROM users u WHERE u.id = user_id) AS email`,
 
-      /** Notes that an organization is done with a month., unless it wants no mail any more. */
+      /** Notes that an organization is done with a month, unless it wants no mail any more. */
       noteOrganization: write`
         UPDATE organizations SET unused_access_month = ${"month"}
         WHERE id = ${"orgId"} AND removed_at IS NULL AND unused_access_mail = 'monthly'`,

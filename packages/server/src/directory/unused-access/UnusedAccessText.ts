@@ -50,7 +50,7 @@ ${listOf("Access rules:", unused.rules, ruleText, `coffer acl list --org ${org},
 )}To take back what nobody needs, run:
 
   coffer acl revoke ID --org ${org}
-  coffer service-account delete NAME --org ${org}
+  coffer service-account revoke NAME --org ${org}
 
 Nothing happens to what stays. The owners get this mail at most once a month, while something is unused. To end it, run:
 
