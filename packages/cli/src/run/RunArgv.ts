@@ -1,3 +1,4 @@
+import { isLeaseName } from "@coffer/client/internal/ServiceFileKeys"
 import { leaseRoleNameForm, secretKeyForm } from "@coffer/domain/base/NameForms"
 import { spanOrSecondsMillis } from "@coffer/domain/base/Span"
 import { constants } from "node:os"
@@ -102,8 +103,9 @@ const readFiles = (found: Words["options"]): FileOptions | undefined | string =>
 const readLeases = (found: Words["options"]): ReadonlyMap<string, string> | string => {
   const leases = new Map<string, string>()
   for (const text of found.get("lease") ?? []) {
-    const [, name = "", role = ""] = /^([A-Za-z_][A-Za-z0-9_]{0,50})=(.*)$/s.exec(text) ?? []
-    if (!leaseRoleNameForm.is(role)) return "--lease takes the name of variables and a role, as in DB=app-role"
+    const [, name = "", role = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? []
+    if (!isLeaseName(name) || !leaseRoleNameForm.is(role))
+      return "--lease takes the name of variables and a role, as in DB=app-role"
     if (leases.has(name)) return `--lease names ${name} twice`
     leases.set(name, role)
   }

@@ -1,3 +1,4 @@
+import type { FoundServiceFiles } from "@coffer/client/internal/ServiceFile"
 import { Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -23,6 +24,13 @@ const openFiles = (options: FileOptions, signals: Signals) =>
     ({ secretFiles }) => secretFiles(options, signals)
   )
 
+/** Loaded lazily: most files name no leases. */
+const addLeases = (options: RunOptions, found: FoundServiceFiles) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./FileLeases.js")),
+    ({ withFileLeases }) => withFileLeases(options, found)
+  ).pipe(Effect.catchTag("PrivateFileError", beforeStart))
+
 /** Loaded lazily: most runs lease nothing. */
 const openLeases = (requests: Requests, options: RunOptions, signals: Signals) =>
   Effect.flatMap(
@@ -34,8 +42,9 @@ const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Si
   const { MAKEFLAGS } = yield* Variables
   const descriptors = inheritedDescriptors(MAKEFLAGS)
   yield* refuse(mangled(given.args.length + 1))
-  const { allowance, requests } = yield* Effect.catchAll(bundleRequests(given.options), beforeRequest)
-  const options = yield* withoutCopy(given.options, requests)
+  const { allowance, files: found, requests } = yield* Effect.catchAll(bundleRequests(given.options), beforeRequest)
+  const withLeases = found.leases === undefined ? given.options : yield* addLeases(given.options, found)
+  const options = yield* withoutCopy(withLeases, requests)
   const files = options.files === undefined ? undefined : yield* openFiles(options.files, signals)
   const command = { ...given, options, descriptors, files }
   if (options.isChecking) {

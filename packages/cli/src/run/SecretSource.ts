@@ -95,7 +95,8 @@ export const bundleRequests = Effect.fnUntraced(function* (options: RunOptions) 
       version
     }))
   )
-  return { requests, allowance: yield* fileAllowance(settings.files) }
+  const { files } = settings
+  return { requests, allowance: yield* fileAllowance(files), files }
 })
 
 /** Leaves `--offline-fallback` out in a session without a stored key: nothing would open a copy that it encrypts. */

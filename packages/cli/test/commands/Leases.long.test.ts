@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -99,5 +99,35 @@ describe("coffer run --lease", () => {
     const hup = ["run", "--watch", "--signal", "HUP", "--lease", "DB=app-role", "--", "true"]
     assert.strictEqual((await place.home.coffer(hup)).code, 125)
     assert.strictEqual((await place.home.coffer(["run", "--lease", "DB", "--", "true"])).code, 125)
+  })
+})
+
+describe("coffer run with leases in service.yml", () => {
+  const inFolder = (...args: ReadonlyArray<string>) =>
+    place.home.coffer(args, { cwd: join(place.home.folder, "leasing") })
+  const print = ["sh", "-c", 'echo "$DB_USER"'] as const
+
+  it("leases nothing while the file is not trusted, and says so, and else does what --lease does", async () => {
+    const folder = join(place.home.folder, "leasing")
+    mkdirSync(folder)
+    const own = readFileSync(join(place.home.folder, "service.yml"), "utf8")
+    writeFileSync(join(folder, "service.yml"), `${own}leases:\n  DB: app-role\n`)
+    const untrusted = await inFolder("run", "--", ...print)
+    assert.deepStrictEqual([untrusted.code, untrusted.stdout], [0, "\n"])
+    assert.include(untrusted.stderr, "no lease for DB: service.yml allows that, but is not trusted; read it, then run")
+    assert.include((await inFolder("doctor")).stdout, "DB: service.yml allows that, but is not trusted")
+
+    const trusting = await inFolder("trust")
+    assert.include(trusting.stdout, "coffer run leases a user of app-role for DB_URL there")
+    const { code, stderr, stdout } = await inFolder("run", "--", ...print)
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stdout, /^coffer_/)
+    await removed()
+
+    const hup = await inFolder("run", "--watch", "--signal", "HUP", "--", "true")
+    assert.strictEqual(hup.code, 125)
+    assert.include(hup.stderr, "service.yml names leases: leave --signal out")
+    const other = await inFolder("run", "--lease", "DB=other", "--", ...print)
+    assert.include(other.stderr, "role other does not exist", "an option names another role for the same variables")
   })
 })

@@ -11,6 +11,7 @@ import {
   helpersKey,
   isServiceFileKey,
   isVariableName,
+  leasesKey,
   type ServiceFile,
   type ServiceFileKey,
   serviceFileKeys,
@@ -118,6 +119,7 @@ export interface FoundServiceFiles {
   readonly settings: Partial<Record<ServiceFileKey, FoundSetting>>
   readonly allowEnv: { readonly names: ReadonlyArray<string>; readonly file: ReadFile } | undefined
   readonly helpers: { readonly rules: ReadonlyArray<HelperRule>; readonly file: ReadFile } | undefined
+  readonly leases: { readonly roles: ReadonlyMap<string, string>; readonly file: ReadFile } | undefined
   /** The files that were read, the nearest first. */
   readonly files: ReadonlyArray<ReadFile>
   /** The nearest file. */
@@ -139,6 +141,7 @@ export const readServiceFiles = Effect.fnUntraced(function* (
   const settings: Partial<Record<ServiceFileKey, FoundSetting>> = {}
   let allowEnv: FoundServiceFiles["allowEnv"]
   let helpers: FoundServiceFiles["helpers"]
+  let leases: FoundServiceFiles["leases"]
   const files: Array<ReadFile> = []
   const folders = foldersOf(directory)
   for (const folder of folders) {
@@ -156,6 +159,8 @@ export const readServiceFiles = Effect.fnUntraced(function* (
     if (allowed !== undefined) allowEnv ??= { names: allowed.names, file }
     const given = own[helpersKey]
     if (given !== undefined) helpers ??= { rules: given.rules, file }
+    const leased = own[leasesKey]
+    if (leased !== undefined) leases ??= { roles: leased.roles, file }
   }
   const misnamed = () => {
     const paths = folders
@@ -164,5 +169,5 @@ export const readServiceFiles = Effect.fnUntraced(function* (
     const path = paths.find((each) => existsSync(each))
     return path === undefined ? undefined : relative(directory, path)
   }
-  return { settings, allowEnv, helpers, files, nearest: files[0], misnamed }
+  return { settings, allowEnv, helpers, leases, files, nearest: files[0], misnamed }
 })

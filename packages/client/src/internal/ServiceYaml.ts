@@ -1,3 +1,4 @@
+import { leaseRoleNameForm } from "@coffer/domain/base/NameForms"
 import { yamlProblem } from "@coffer/domain/formats/YamlProblem"
 import * as Either from "effect/Either"
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml"
@@ -5,8 +6,10 @@ import { helperRulesIn, helpersExample } from "./HelperRules.js"
 import {
   allowEnvKey,
   helpersKey,
+  isLeaseName,
   isServiceFileKey,
   isVariableName,
+  leasesKey,
   type ServiceFile,
   serviceFileKeys,
   serviceFileName
@@ -22,6 +25,20 @@ const namesIn = (list: unknown): ReadonlyArray<string> | undefined => {
   if (!isSeq(list)) return undefined
   const names = list.items.map((item) => (isScalar(item) && typeof item.value === "string" ? item.value : ""))
   return names.every(isVariableName) ? names : undefined
+}
+
+/** The roles of a mapping such as `DB: app-role`. None if it is no such mapping. */
+const rolesIn = (mapping: unknown): ReadonlyMap<string, string> | undefined => {
+  if (!isMap(mapping) || mapping.items.length === 0) return undefined
+  const roles = new Map<string, string>()
+  for (const { key, value } of mapping.items) {
+    const [name, role] = [key, value].map((node) =>
+      isScalar(node) && typeof node.value === "string" ? node.value : ""
+    )
+    if (name === undefined || role === undefined || !isLeaseName(name) || !leaseRoleNameForm.is(role)) return undefined
+    roles.set(name, role)
+  }
+  return roles
 }
 
 /** Parses a `service.yml`. Every scalar is a string, so that an organization may be called `123` or `null`. */
@@ -53,11 +70,17 @@ export const parseServiceYaml = (source: string): Either.Either<ServiceFile, Yam
       found[helpersKey] = { rules, line: lines.linePos(offset).line }
       continue
     }
+    if (name === leasesKey) {
+      const roles = rolesIn(value)
+      if (roles === undefined) return refuse(offset, `${name} must name variables and roles, as in { DB: app-role }`)
+      found[leasesKey] = { roles, line: lines.linePos(offset).line }
+      continue
+    }
     if (!isServiceFileKey(name)) {
       const shown = typeof name === "string" ? JSON.stringify(name) : "this"
       return refuse(
         offset,
-        `${shown} is not a key of ${serviceFileName}; the keys are ${[...serviceFileKeys, allowEnvKey, helpersKey].join(", ")}`
+        `${shown} is not a key of ${serviceFileName}; the keys are ${[...serviceFileKeys, allowEnvKey, helpersKey, leasesKey].join(", ")}`
       )
     }
     if (!isScalar(value) || typeof value.value !== "string" || value.value === "") {

@@ -107,6 +107,25 @@ describe("a service.yml", () => {
     }
   })
 
+  it("names the role of each lease by the name of its variables", () => {
+    const source = 'org: acme\nleases:\n  DB: app-role\n  REPORTS: "reader"\n'
+    assert.isTrue(Option.isNone(parseSimpleServiceFile(source)))
+    const { leases } = Either.getOrThrow(parseServiceYaml(source))
+    const roles = new Map([
+      ["DB", "app-role"],
+      ["REPORTS", "reader"]
+    ])
+    assert.deepStrictEqual(leases, { roles, line: 2 })
+    for (const value of ["", "{}", "[DB]", "app-role", "{ 1DB: a }", "{ DB: A B }", "{ DB: [a] }", "{ DB: '' }"]) {
+      const { line, problem } = Either.getOrThrow(Either.flip(parseServiceYaml(`env: dev\nleases: ${value}`)))
+      assert.deepStrictEqual(
+        [line, problem],
+        [2, "leases must name variables and roles, as in { DB: app-role }"],
+        value
+      )
+    }
+  })
+
   it("names the credential of each host in each form that YAML has for it", () => {
     const rule = { tool: "git", host: "github.com", path: "", username: "x-access-token", key: "GITHUB_TOKEN" } as const
     const credential = '{ username: "x-access-token", key: GITHUB_TOKEN }'

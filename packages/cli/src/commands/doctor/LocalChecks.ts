@@ -1,7 +1,7 @@
 import { readHeaders, refuseHeaders } from "@coffer/client/internal/ClientHeaders"
 import { readPrivate, type PrivateFileError } from "@coffer/client/internal/PrivateFile"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
-import { allowEnvKey, helpersKey, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
+import { allowEnvKey, helpersKey, leasesKey, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
 import { sessionPath } from "@coffer/client/internal/SessionFile"
 import type { MissingSettings, SettingName, Settings } from "@coffer/client/internal/Settings"
 import type { BadSetting } from "@coffer/client/internal/Variables"
@@ -31,15 +31,20 @@ const checkFile = (check: string, path: Effect.Effect<string, PrivateFileError>)
 export const checkFiles = Effect.all([checkFile("session file", sessionPath), checkFile("trusted file", trustedPath)])
 
 /** Returns the part of a file besides the place. It counts only while the file is trusted. */
-const trustedPart = ({ allowEnv, helpers }: Settings["files"]) => {
+const trustedPart = ({ allowEnv, helpers, leases }: Settings["files"]) => {
   if (allowEnv !== undefined) {
     const { file, names: keys } = allowEnv
     return { file, what: `${allowEnvKey}: ${keys.join(", ")}`, problem: { name: file.name, keys } }
   }
-  if (helpers === undefined) return undefined
-  const { file, rules } = helpers
-  const keys = rules.map(({ key }) => key)
-  return { file, what: `${helpersKey}: ${keys.join(", ")}`, problem: { name: file.name, keys } }
+  if (helpers !== undefined) {
+    const { file, rules } = helpers
+    const keys = rules.map(({ key }) => key)
+    return { file, what: `${helpersKey}: ${keys.join(", ")}`, problem: { name: file.name, keys } }
+  }
+  if (leases === undefined) return undefined
+  const { file, roles } = leases
+  const keys = [...roles.keys()]
+  return { file, what: `${leasesKey}: ${keys.join(", ")}`, problem: { name: file.name, keys } }
 }
 
 /** Which `service.yml` applies, and whether what needs trust does. */

@@ -47,6 +47,9 @@ const passesOn = (keys: ReadonlyArray<string>) => `coffer run passes on ${keys.j
 const givesTo = ({ host, key, path, tool }: HelperRule) =>
   `coffer helper gives ${key} to ${tool} for ${path === "" ? host : `${host}/${path}`}`
 
+const leasesBy = ([name, role]: readonly [string, string]) =>
+  `coffer run leases a user of ${role} for ${name}_URL there`
+
 /** Stores that the file is trusted as it is, and says what follows. */
 const trustServiceFile = Effect.fnUntraced(function* (path: string, source: string, effects: ReadonlyArray<string>) {
   yield* trustFile({ path, source })
@@ -153,7 +156,7 @@ const init = command("init", {
 
 /** Trusts every `service.yml` that applies here. */
 const trustHere = Effect.gen(function* () {
-  const { allowEnv, files, helpers } = yield* readServiceFiles(yield* workingDirectory)
+  const { allowEnv, files, helpers, leases } = yield* readServiceFiles(yield* workingDirectory)
   if (files.length === 0) {
     return yield* new CannotDo({ message: `there is no ${serviceFileName} here; coffer init writes one` })
   }
@@ -161,6 +164,7 @@ const trustHere = Effect.gen(function* () {
     yield* trustServiceFile(file.path, file.source, [
       ...(allowEnv?.file === file ? [passesOn(allowEnv.names)] : []),
       ...(helpers?.file === file ? helpers.rules.map(givesTo) : []),
+      ...(leases?.file === file ? [...leases.roles].map(leasesBy) : []),
       "coffer helper takes the place from it"
     ])
   }
