@@ -72,8 +72,8 @@ export const secretCheck = tool({
     )
 })
 
-/** The tool lists no removed secrets. */
-const Listed = SecretListed.omit("removed_at", "removed_by")
+/** The tool lists no removed secrets, and stays as it was before rotations: `due_at` counts their turns. */
+const Listed = SecretListed.omit("removed_at", "removed_by", "turn_at")
 
 const keys = pages({ item: Listed, nameOf: ({ key }) => key, by: "key", size: 60 })
 
