@@ -21,6 +21,8 @@ const always = [
 /** The seconds of the files that take longest, of four at a time on two cores. A file that is not here counts as `usual`. */
 const seconds: Readonly<Record<string, number>> = {
   "cli Commands.long.test.ts": 53,
+  "cli Watch.long.test.ts": 100,
+  "cli commands/Errors.long.test.ts": 70,
   "cli commands/ToolImport.long.test.ts": 66,
   "cli commands/UseProxy.long.test.ts": 150,
   "cli release/System.long.test.ts": 225,
@@ -30,12 +32,20 @@ const seconds: Readonly<Record<string, number>> = {
   "console browser/Renewal.long.test.ts": 55,
   "console browser/WaysOut.long.test.ts": 58,
   "console browser/WholeMatrix.long.test.ts": 73,
+  "postgres postgres/ArchivesShared.long.test.ts": 150,
+  "postgres postgres/Workers.long.test.ts": 110,
+  "postgres requests/Votes.long.test.ts": 110,
   "postgres upgrades/Upgrades.long.test.ts": 107,
   "server authorization/Tenants.long.test.ts": 68,
   "server backups/Backups.long.test.ts": 69,
+  "server backups/Program.long.test.ts": 60,
+  "server delivery/Kinds.long.test.ts": 50,
+  "server fairness/Strangers.long.test.ts": 60,
   "server identities/SingleSignOn.long.test.ts": 76,
   "server leases/Leases.long.test.ts": 52,
+  "server mcp/QuestionsKilled.long.test.ts": 150,
   "server requests/Order.long.test.ts": 52,
+  "server rotations/KilledServers.long.test.ts": 120,
   "server stall/Stalls.long.test.ts": 390
 }
 const usual = 30
