@@ -264,9 +264,10 @@ const configuration = async () => {
     "- **Not allowed** are `host`, `authorization`, `cookie`, `x-api-key`, `x-vault-…`, `x-coffer-…`, `user-agent`, `prefer`, `expect`, `range`, `accept-…`, `content-…`, `if-…`, `sec-…`. Nor is what belongs to a connection, such as `connection`, `te`, `transfer-encoding` and `upgrade`. Identity-Aware Proxy of Google takes its token as `Proxy-Authorization: Bearer …`, which is allowed.",
     "[The tool server](mcp.md#configuration) has six more: `SERVICE_MCP_READ_ONLY`, `SERVICE_MCP_REVEAL`, `SERVICE_MCP_PIN`, `SERVICE_MCP_EXTRA`, `SERVICE_MCP_TOOLS` and `SERVICE_MCP_USE`. `coffer login` stores its sessions in `${XDG_CONFIG_HOME:-~/.config}/coffer/session`, one per server.",
     "`service.yml` may contain only these keys:",
-    '```yaml\nserver_url: "https://coffer.example.com"\norg: "acme"\nproject: "webshop"\nenv: "dev"\nallow_env: ["NODE_OPTIONS"]\nhelpers:\n  git:\n    github.com: { username: "x-access-token", key: "GITHUB_TOKEN" }\n```',
+    '```yaml\nserver_url: "https://coffer.example.com"\norg: "acme"\nproject: "webshop"\nenv: "dev"\nallow_env: ["NODE_OPTIONS"]\nhelpers:\n  git:\n    github.com: { username: "x-access-token", key: "GITHUB_TOKEN" }\nleases:\n  DB: "app-role"\n```',
     "`allow_env` names keys that `coffer run` passes on although they make other programs run code: see [running a program](run.md#which-variables-the-program-sees). It applies only while the file is trusted, by `coffer init --allow-env` or by `coffer trust` without an address, and has not changed since.",
     "`helpers` names the secrets that `coffer helper` gives to git and Docker, by host: see [credential helpers](connect/helpers.md). It too applies only while the file is trusted.",
+    "`leases` names the roles by which `coffer run` leases users of databases, as `--lease DB=app-role` does: see [leases](leases.md). An option of the same name wins. It too applies only while the file is trusted.",
     "A cloned repository must not choose who gets your API key. So a server that comes from `service.yml` gets the key only if it is this machine or trusted, by `coffer login`, `coffer init` or `coffer trust URL`."
   ].join("\n\n")
 }
